@@ -51,10 +51,12 @@ typedef uint64_t (*gotrace_clock_fn)(void *ctx);
  * signal handlers if gotrace_rec_cpu_sample is called there; must not call the recorder. */
 typedef size_t (*gotrace_stack_fn)(void *ctx, const void *frame, uint64_t *pcs, size_t max);
 
-/* What happens when the output is too slow for the events. In both cases the trace is valid. */
+/* What happens when the output is too slow for the events. In all cases the trace is valid. */
 typedef enum gotrace_rec_when_full {
     GOTRACE_REC_WAIT = 0, /* events wait for the output, which another thread has to take */
     GOTRACE_REC_CUT,      /* the trace ends: later events are not recorded */
+    GOTRACE_REC_DROP,     /* 1.22 and later: the events of the current generation are dropped, which
+                             lasts until the output has taken what waits. Not with a crash file */
 } gotrace_rec_when_full;
 
 /* Reports a call that no scheduler can make: its function and what is wrong. Called by the thread
@@ -112,7 +114,7 @@ GOTRACE_API gotrace_status gotrace_recorder_snapshot(gotrace_recorder *recorder,
 typedef struct gotrace_recorder_losses {
     uint64_t cut;         /* 1: it ends before gotrace_recorder_stop (GOTRACE_REC_CUT) */
     uint64_t waits;       /* times that an event waited (GOTRACE_REC_WAIT) */
-    uint64_t generations; /* that a flight recorder dropped */
+    uint64_t generations; /* that a flight recorder, or GOTRACE_REC_DROP, dropped */
     uint64_t samples;     /* CPU samples that were lost */
 } gotrace_recorder_losses;
 

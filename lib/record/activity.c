@@ -63,6 +63,7 @@ static void put_in_world(gotrace_rec_thread *t, unsigned code, const uint64_t *a
 static void put_gc_begin(gotrace_rec_thread *t, uint64_t stack, bool active)
 {
     gotrace_recorder *r = t->recorder;
+    gt_rec_note_gc(r, t->era);
     const uint64_t args[2] = {r->v2 ? ++r->gc.seq : r->gc.seq++, stack};
     const bool numbered = r->v2 || r->version >= GT_REC_FIRST_NUMBERED;
     if (r->v2)
@@ -70,6 +71,7 @@ static void put_gc_begin(gotrace_rec_thread *t, uint64_t stack, bool active)
     else
         put_in_world(t, GOTRACE_V1_GCStart, numbered ? args : args + 1, numbered ? 2 : 1);
     r->gc.era = t->era;
+    r->gc.shown = true;
 }
 
 static bool can_put_gc(const gotrace_rec_thread *t)
@@ -123,7 +125,9 @@ static void put_gc_end(gotrace_rec_thread *t)
     gotrace_recorder *r = t->recorder;
     if (r->gc.era < (r->v2 ? t->era : r->first_era))
         put_gc_begin(t, 0, true);
+    gt_rec_note_gc(r, t->era);
     const uint64_t seq = r->v2 ? ++r->gc.seq : 0;
+    r->gc.shown = false;
     put_in_world(t, r->v2 ? GOTRACE_V2_GCEnd : GOTRACE_V1_GCDone, &seq, r->v2);
 }
 

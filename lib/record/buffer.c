@@ -7,7 +7,7 @@
 #include "record/crash.h"
 #include "record/record.h"
 
-static void append(gt_rec_list *list, gt_rec_buffer *b)
+void gt_rec_append(gt_rec_list *list, gt_rec_buffer *b)
 {
     b->next = NULL;
     if (list->last)
@@ -32,7 +32,11 @@ static gt_rec_buffer *take_first(gt_rec_list *list)
 /* Passes a buffer to the output. */
 static void put_full(gotrace_recorder *r, uint64_t era, gt_rec_buffer *b)
 {
-    append(&r->full[era % GT_REC_OPEN], b);
+    if (era == r->dropping && b->kind == GT_REC_EVENTS) {
+        gt_rec_give_back(r, b);
+        return;
+    }
+    gt_rec_append(&r->full[era % GT_REC_OPEN], b);
     b->order = ++r->order;
     r->waiting += GT_REC_BUFFER_SIZE;
     pthread_cond_broadcast(&r->changed);
@@ -136,15 +140,32 @@ gt_rec_buffer *gt_rec_refill(gotrace_recorder *r, gt_rec_stream *s, uint64_t era
     return b;
 }
 
+/* So that generations are passed on before they have to be dropped. */
+static void end_large_generation(gotrace_recorder *r, uint64_t era)
+{
+    enum { PARTS = 4 };
+    if (era == r->last_era && r->waiting - r->ready_bytes >= r->options.max_bytes / PARTS &&
+        r->era_due != 0) {
+        r->era_due = 0;
+        pthread_cond_broadcast(&r->changed);
+    }
+}
+
 void gt_rec_limit(gotrace_recorder *r, uint64_t era, bool waits)
 {
     const uint64_t max = r->options.max_bytes;
     if (r->crash)
         gt_crash_limit(r);
+    if (gt_rec_drops(r))
+        end_large_generation(r, era);
     if (max == 0 || r->waiting < max || gt_rec_is_flight(r) || r->cut)
         return;
     if (r->options.when_full == GOTRACE_REC_CUT) {
         gt_rec_cut(r);
+        return;
+    }
+    if (r->options.when_full == GOTRACE_REC_DROP) {
+        gt_rec_drop(r, era);
         return;
     }
     const int cancel = gt_thread_hold_cancel();
@@ -192,11 +213,22 @@ void gt_rec_flush_own(gotrace_recorder *r)
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
+void gt_rec_make_ready(gotrace_recorder *r, uint64_t era)
+{
+    for (gt_rec_buffer *b; (b = take_first(&r->full[era % GT_REC_OPEN]));) {
+        gt_rec_append(&r->ready, b);
+        r->ready_bytes += GT_REC_BUFFER_SIZE;
+    }
+}
+
 gt_rec_buffer *gt_rec_next_full(gotrace_recorder *r)
 {
-    gt_rec_buffer *b = take_first(&r->full[r->open_era % GT_REC_OPEN]);
+    const bool drops = gt_rec_drops(r);
+    gt_rec_buffer *b = take_first(drops ? &r->ready : &r->full[r->open_era % GT_REC_OPEN]);
     if (b)
         r->waiting -= GT_REC_BUFFER_SIZE;
+    if (b && drops)
+        r->ready_bytes -= GT_REC_BUFFER_SIZE;
     return b;
 }
 
@@ -232,12 +264,15 @@ void gt_rec_discard(gotrace_recorder *r)
     gt_rec_flush_own(r);
     for (unsigned i = 0; i < GT_REC_OPEN; i++)
         gt_rec_spare(r, &r->full[i]);
+    gt_rec_spare(r, &r->ready);
+    r->ready_bytes = 0;
 }
 
 void gt_rec_free_buffers(gotrace_recorder *r)
 {
     for (unsigned i = 0; i < GT_REC_OPEN; i++)
         free_list(r, r->full[i].first);
+    free_list(r, r->ready.first);
     free_list(r, r->reading);
     free_list(r, r->own);
     free_list(r, r->spare);

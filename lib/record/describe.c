@@ -159,12 +159,14 @@ static void put_go_locked(gotrace_recorder *r, uint64_t era, gotrace_rec_go *g)
     gotrace_rec_thread *t = is_on_thread(g) ? g->thread : NULL;
     gt_rec_place w = put_for(r, era, t, t ? t->proc : NULL);
     put_go(&w, g);
+    gt_rec_note_go(r, era, g, false, true);
 }
 
 static void put_proc_locked(gotrace_recorder *r, uint64_t era, gotrace_rec_proc *p)
 {
     gt_rec_place w = put_for(r, era, p->thread, p);
     put_proc(&w, p, p->state.status);
+    gt_rec_note_proc(r, era, p, p->state.status, false, true);
 }
 
 /* Whether the era before still lacks the state, because it is ending. The caller holds the lock. */
@@ -204,6 +206,7 @@ void gt_rec_describe_proc(gotrace_rec_thread *t, gotrace_rec_proc *p, uint8_t st
     if (!claim(&p->state, t->era, &before))
         return;
     describe_earlier_proc(r, t->era, p, before);
+    gt_rec_note_proc(r, t->era, p, status, true, false);
     gt_rec_stamp(t);
     if (!t->closing) {
         gt_rec_place w = gt_rec_place_of(t, p);
@@ -219,6 +222,7 @@ void gt_rec_describe_go(gotrace_rec_thread *t, gotrace_rec_go *g)
     if (!claim(&g->state, t->era, &before))
         return;
     describe_earlier_go(r, t->era, g, before);
+    gt_rec_note_go(r, t->era, g, true, false);
     gt_rec_stamp(t);
     if (!t->closing) {
         gt_rec_place w = gt_rec_place_of(t, t->proc);
@@ -283,6 +287,33 @@ void gt_rec_describe_rest(gotrace_recorder *r, uint64_t era)
 {
     describe_procs(r, era);
     describe_gos(r, era, true);
+}
+
+/* ---- notes ----------------------------------------------------------------------------------- */
+
+void gt_rec_note_rest(gotrace_recorder *r, uint64_t era)
+{
+    uint64_t before;
+    pthread_mutex_lock(&r->lock);
+    gotrace_rec_proc *p = r->procs;
+    gt_rec_slab *s = r->slabs;
+    pthread_mutex_unlock(&r->lock);
+    for (; p; p = p->next)
+        if (claim(&p->state, era, &before)) {
+            if (p->state.status != 0)
+                gt_rec_note_proc(r, era, p, p->state.status, false, false);
+            set_described(&p->state, before);
+        }
+    for (; s; s = s->next)
+        for (size_t i = 0; i < GT_REC_SLAB; i++) {
+            gotrace_rec_go *g = &s->goroutines[i];
+            if (atomic_load_explicit(&g->state.status, memory_order_acquire) == 0 ||
+                !claim(&g->state, era, &before))
+                continue;
+            if (g->state.status != 0)
+                gt_rec_note_go(r, era, g, false, false);
+            set_described(&g->state, before);
+        }
 }
 
 /* ---- stacks ---------------------------------------------------------------------------------- */

@@ -140,6 +140,7 @@ static void init_go(gotrace_rec_go *g, const gotrace_rec_thread *t, uint64_t id,
     g->thread = NULL;
     g->blocked = g->assists = g->created_blocked = false;
     g->stack = NULL;
+    g->state.noted_era = 0;
     atomic_store_explicit(&g->state.status, status, memory_order_release);
 }
 

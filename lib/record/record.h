@@ -14,6 +14,7 @@
  *   buffer.c     buffers: from threads to the output
  *   output.c     the output: pull, or a thread that writes
  *   flight.c     the flight recorder
+ *   drop.c       generations that are dropped because the output is too slow
  *   crash.c      the crash file: buffers and tables in a file that outlives the process (crash.h)
  *   recover.c    makes a trace of it
  *   clock.c      ticks
@@ -132,7 +133,9 @@ typedef struct gt_rec_entry gt_rec_entry;
 typedef struct gt_rec_state {
     _Atomic uint64_t described; /* the last era in which its state was written, or GT_REC_BUSY */
     uint64_t id;
-    uint64_t seq;           /* the last sequence number in that era */
+    uint64_t seq;       /* the last sequence number in that era */
+    uint64_t noted_era; /* the last era in which it was noted (drop.c), and where */
+    size_t noted_at;
     _Atomic uint8_t status; /* v2's code; 0: the handle is free */
 } gt_rec_state;
 
@@ -213,10 +216,29 @@ typedef struct gt_rec_slab {
 /* A GC cycle, or a stop of the world. era: of the record of its beginning; 0: none. by: the
  * goroutine that stopped the world. */
 typedef struct gt_rec_span {
-    bool active;
+    bool active, shown; /* shown: gc, the trace has it as active */
     uint64_t era, seq;
     const gotrace_rec_go *by;
 } gt_rec_span;
+
+/* A proc or goroutine at the beginning of an era. */
+typedef struct gt_rec_noted {
+    bool is_proc;
+    uint8_t status;
+    bool range;   /* it sweeps, or assists */
+    bool touched; /* it has an event in the era */
+    bool kept;    /* of drop.c */
+    uint64_t id, thread, start_pc;
+} gt_rec_noted;
+
+/* All of them. before, after: times just before its beginning, and after the end of the last event
+ * of the era before. gc: before its first event about the collector, if it has any. */
+typedef struct gt_rec_notes {
+    gt_rec_noted *list;
+    size_t count, capacity;
+    uint64_t before, after, gc_seq;
+    bool gc_noted, gc_shown;
+} gt_rec_notes;
 
 typedef struct gt_crash gt_crash;
 
@@ -363,6 +385,11 @@ struct gotrace_recorder {
     uint64_t waiting;       /* bytes of the buffers in `full`, and in `window` */
     bool cut;               /* the trace ended because of them */
     gotrace_recorder_losses losses;
+    gt_rec_notes notes[GT_REC_OPEN]; /* by era, if generations can be dropped */
+    uint64_t dropping;               /* the era whose events are dropped; 0: none */
+    bool bridging;                   /* other events are written for them */
+    gt_rec_list ready;               /* then: of complete generations */
+    uint64_t ready_bytes;
     gt_rec_generation *window, **window_end; /* flight recorder: complete generations */
     size_t header_left;                      /* flight recorder: bytes of the header to come */
     gt_rec_list full[GT_REC_OPEN];           /* by era */
@@ -418,6 +445,7 @@ gotrace_rec_go *gt_rec_new_go(gotrace_rec_thread *t);
  * memory is refused, the event is lost. */
 gt_rec_buffer *gt_rec_refill(gotrace_recorder *r, gt_rec_stream *s, uint64_t era, uint64_t ticks,
                              uint64_t seq);
+void gt_rec_append(gt_rec_list *list, gt_rec_buffer *b);
 /* Passes the stream's buffer of that era to the output. The caller holds the lock. */
 void gt_rec_flush(gotrace_recorder *r, gt_rec_stream *s, uint64_t era);
 /* The caller holds the lock. Makes the event wait for the output, or ends the trace, if too much
@@ -429,6 +457,8 @@ void gt_rec_flush_own(gotrace_recorder *r);
 /* Discards what waits to be read. */
 void gt_rec_discard(gotrace_recorder *r);
 void gt_rec_free_buffers(gotrace_recorder *r);
+/* An era is complete: its buffers are the next ones that may be written. */
+void gt_rec_make_ready(gotrace_recorder *r, uint64_t era);
 /* The next buffer that may be written, of the oldest era that is open. */
 gt_rec_buffer *gt_rec_next_full(gotrace_recorder *r);
 
@@ -447,6 +477,32 @@ static inline bool gt_rec_is_flight(const gotrace_recorder *r)
 void gt_rec_keep_generation(gotrace_recorder *r, uint64_t begin_ns);
 void gt_rec_drop_window(gotrace_recorder *r);
 
+/* ---- drop.c ---------------------------------------------------------------------------------- */
+
+/* The id of the goroutine that writes a message about what was dropped. */
+#define GT_REC_MESSENGER (UINT64_MAX >> 2)
+
+static inline bool gt_rec_drops(const gotrace_recorder *r)
+{
+    return r->v2 && r->options.when_full == GOTRACE_REC_DROP && r->options.max_bytes > 0 &&
+           !gt_rec_is_flight(r);
+}
+/* Notes a state at the beginning of an era. touched: an event follows. */
+void gt_rec_note_go(gotrace_recorder *r, uint64_t era, gotrace_rec_go *g, bool touched,
+                    bool locked);
+void gt_rec_note_proc(gotrace_recorder *r, uint64_t era, gotrace_rec_proc *p, uint8_t status,
+                      bool touched, bool locked);
+/* An event of that era about the collector follows. The caller holds `world`. */
+void gt_rec_note_gc(gotrace_recorder *r, uint64_t era);
+/* An era begins. The caller holds the lock, also for the following functions. */
+void gt_rec_notes_begin(gotrace_recorder *r, uint64_t era);
+void gt_rec_notes_free(gotrace_recorder *r);
+/* Drops the events of the era, unless another one is still open. */
+void gt_rec_drop(gotrace_recorder *r, uint64_t era);
+/* Writes other events in their place: the next era has begun, and all of it is noted. The caller
+ * holds `world` too. */
+void gt_rec_bridge(gotrace_recorder *r, uint64_t era);
+
 /* ---- output.c -------------------------------------------------------------------------------- */
 
 /* Starts a thread that passes the output to gotrace_recorder.write. */
@@ -464,6 +520,8 @@ void gt_rec_describe_before(gotrace_recorder *r, uint64_t era);
 void gt_rec_describe_gc(gotrace_rec_thread *t);
 /* Describes all that has no event in an era, after all threads have left it. */
 void gt_rec_describe_rest(gotrace_recorder *r, uint64_t era);
+/* Notes all that is not described in an era, which has begun. */
+void gt_rec_note_rest(gotrace_recorder *r, uint64_t era);
 /* Takes stacks where goroutines stopped over into the next era, which has begun. */
 void gt_rec_carry_stacks(gotrace_recorder *r, uint64_t era);
 

@@ -107,8 +107,10 @@ static uint64_t next_era(gotrace_recorder *r, bool first)
     uint64_t era = 0;
     pthread_mutex_lock(&r->world);
     pthread_mutex_lock(&r->lock);
-    if (first || (!r->stw.active && !r->cut))
+    if (first || (!r->stw.active && !r->cut)) {
+        gt_rec_notes_begin(r, r->last_era + 1);
         set_era(r, era = ++r->last_era);
+    }
     pthread_mutex_unlock(&r->lock);
     pthread_mutex_unlock(&r->world);
     return era;
@@ -123,6 +125,7 @@ static bool begin_era(gotrace_recorder *r, bool first)
         return false;
     wait_for_all(r);
     pthread_mutex_lock(&r->world);
+    r->notes[era % GT_REC_OPEN].after = gt_rec_now(r);
     if (r->gc.active && r->gc.era < era)
         atomic_fetch_or_explicit(&r->attention, GT_REC_GC_DUE, memory_order_relaxed);
     pthread_mutex_unlock(&r->world);
@@ -134,6 +137,7 @@ static bool begin_era(gotrace_recorder *r, bool first)
 static void close_era(gotrace_recorder *r)
 {
     atomic_store_explicit(&r->attention, GT_REC_CLOSING, memory_order_relaxed);
+    gt_rec_notes_begin(r, r->last_era + 1);
     set_era(r, ++r->last_era);
 }
 
@@ -209,6 +213,7 @@ void gotrace_recorder_free(gotrace_recorder *r)
     gotrace_recorder_stop(r);
     gt_rec_drop_window(r);
     gt_rec_free_buffers(r);
+    gt_rec_notes_free(r);
     gotrace_encoder_free(r->encoder);
     for (gotrace_rec_thread *t = r->threads, *next; t; t = next) {
         next = t->next;
@@ -456,7 +461,8 @@ static gotrace_status begin(gotrace_recorder *r, int version)
     r->stopped = r->failed = r->read_out = r->cut = false;
     r->losses = (gotrace_recorder_losses){0};
     atomic_store_explicit(&r->samples_lost, 0, memory_order_relaxed);
-    r->seq = r->gc.seq = r->frequency = 0;
+    r->seq = r->gc.seq = r->frequency = r->dropping = 0;
+    r->gc.shown = false;
     set_due(r);
     if (r->crash)
         gt_crash_begin(r);
@@ -478,7 +484,10 @@ gotrace_status gotrace_recorder_start(gotrace_recorder *r, int version, gotrace_
     const int cancel = gt_rec_take_control(r);
     pthread_mutex_lock(&r->lock);
     gotrace_status status = GOTRACE_ERROR;
-    if (r->encoder || (r->stopped && !r->read_out)) {
+    if (r->options.when_full == GOTRACE_REC_DROP && (!gt_is_v2(version) || r->crash)) {
+        gt_error_set(&r->error, GOTRACE_RULE_USAGE, GT_NO_PLACE,
+                     "generations are dropped from 1.22 on, and without a crash file");
+    } else if (r->encoder || (r->stopped && !r->read_out)) {
         gt_error_set(&r->error, GOTRACE_RULE_USAGE, GT_NO_PLACE,
                      "the last trace has not been stopped and read to its end");
     } else {
@@ -570,6 +579,8 @@ bool gt_rec_end_era(gotrace_recorder *r, uint64_t era)
 /* Appends what waited for the era before to be complete. */
 static void open_next(gotrace_recorder *r, uint64_t era)
 {
+    if (gt_rec_drops(r))
+        gt_rec_make_ready(r, era - 1);
     gt_rec_list *before = &r->full[(era - 1) % GT_REC_OPEN], *list = &r->full[era % GT_REC_OPEN];
     if (before->first) {
         if (list->first)
@@ -581,6 +592,30 @@ static void open_next(gotrace_recorder *r, uint64_t era)
     }
     r->open_era = era;
     pthread_cond_broadcast(&r->changed);
+}
+
+/* Drops the last events of the era, and its tables. The caller holds the lock. */
+static void finish_dropping(gotrace_recorder *r, uint64_t era)
+{
+    gt_rec_samples_put(r, era);
+    flush_streams(r, era);
+    r->dropping = 0;
+    gt_rec_clear_tables(r, era);
+    gt_rec_strings_begin(r, era);
+}
+
+/* The events of the era were dropped: others lead to the next one. */
+static void replace_dropped(gotrace_recorder *r, uint64_t era)
+{
+    gt_rec_note_rest(r, era + 1);
+    pthread_mutex_lock(&r->world);
+    pthread_mutex_lock(&r->lock);
+    if (r->dropping == era && !r->failed) {
+        finish_dropping(r, era);
+        gt_rec_bridge(r, era);
+    }
+    pthread_mutex_unlock(&r->lock);
+    pthread_mutex_unlock(&r->world);
 }
 
 bool gt_rec_advance(gotrace_recorder *r)
@@ -596,6 +631,8 @@ bool gt_rec_advance(gotrace_recorder *r)
     }
     gt_rec_describe_rest(r, era);
     gt_rec_carry_stacks(r, era + 1);
+    if (gt_rec_drops(r))
+        replace_dropped(r, era);
     pthread_mutex_lock(&r->lock);
     if (!r->failed && gt_rec_end_era(r, era)) {
         gt_rec_clear_tables(r, era);
@@ -615,10 +652,19 @@ static bool is_recording(const gotrace_recorder *r)
     return r->encoder && !r->stopped && !r->failed;
 }
 
+/* The generation that is dropped goes on until the output has taken what waits. */
+static bool is_too_slow(gotrace_recorder *r)
+{
+    pthread_mutex_lock(&r->lock);
+    const bool slow = r->dropping && r->ready.first;
+    pthread_mutex_unlock(&r->lock);
+    return slow;
+}
+
 gotrace_status gotrace_recorder_advance(gotrace_recorder *r)
 {
     const int cancel = gt_rec_take_control(r);
-    if (is_recording(r) && r->v2)
+    if (is_recording(r) && r->v2 && !is_too_slow(r))
         gt_rec_advance(r);
     gotrace_status status = r->failed ? GOTRACE_ERROR : GOTRACE_OK;
     gt_rec_leave_control(r, cancel);
@@ -638,8 +684,12 @@ static void end_trace(gotrace_recorder *r)
     wait_for_all(r);
     atomic_store_explicit(&r->attention, 0, memory_order_relaxed);
     pthread_mutex_lock(&r->lock);
+    if (r->dropping == era)
+        finish_dropping(r, era);
     if (!r->failed)
         gt_rec_end_era(r, era);
+    if (gt_rec_drops(r))
+        gt_rec_make_ready(r, era);
     for (unsigned i = 0; i < GT_REC_OPEN; i++)
         gt_rec_clear_tables(r, i);
     if (gt_rec_is_flight(r)) {

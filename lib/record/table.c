@@ -67,6 +67,8 @@ static const gt_rec_entry *add(gotrace_recorder *r, uint64_t era, bool strings, 
                                      size);
     if (known)
         return known;
+    if (era == r->dropping)
+        return NULL; /* nothing refers to it */
     gt_rec_entry *entry = new_entry(r, table, hash, bytes, size);
     if (!entry)
         return NULL;

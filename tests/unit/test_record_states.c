@@ -25,6 +25,12 @@ typedef struct scene {
     blob trace;
 } scene;
 
+typedef struct small_recorder {
+    gotrace_recorder *r;
+    gotrace_rec_thread *t;
+    gotrace_rec_proc *p;
+} small_recorder;
+
 /* Records with a thread that has a proc. */
 static scene scene_new(int version, gotrace_stack_fn stack, void *ctx)
 {
@@ -281,6 +287,123 @@ START_TEST(callers)
 }
 END_TEST
 
+/* ---- generations that are dropped --------------------------------------------------------------
+ */
+
+static small_recorder dropping_recorder(const gotrace_config *config)
+{
+    const gotrace_recorder_options options = {.size = sizeof options,
+                                              .clock = count_ticks,
+                                              .frequency = 1000000000,
+                                              .generation_ns = UINT64_MAX,
+                                              .max_bytes = 200000,
+                                              .when_full = GOTRACE_REC_DROP};
+    small_recorder s = {0};
+    if (gotrace_recorder_new(&options, config, &s.r, NULL) == GOTRACE_OK) {
+        s.t = gotrace_rec_thread_new(s.r, 7);
+        s.p = gotrace_rec_proc_new(s.r, 0);
+    }
+    return s;
+}
+
+static void allocate(gotrace_rec_thread *t, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        gotrace_rec_heap_alloc(t, i);
+}
+
+static bool read_some(gotrace_recorder *r, blob *trace, unsigned parts)
+{
+    const void *bytes;
+    size_t size;
+    while (parts-- > 0 && gotrace_recorder_read(r, &bytes, &size) == GOTRACE_OK)
+        blob_write(trace, bytes, size);
+    return gotrace_recorder_error(r)->rule == GOTRACE_RULE_NONE;
+}
+
+/* Nobody reads for a while: the generation is dropped, with all that its goroutine did, and the
+ * next ones are whole. Returns whether all was recorded. */
+static bool drop_once(const gotrace_config *config, int version, blob *trace)
+{
+    small_recorder s = dropping_recorder(config);
+    bool good = s.r && s.t && s.p;
+    if (good && gotrace_recorder_start(s.r, version, NULL, NULL) == GOTRACE_OK) {
+        gotrace_rec_proc_start(s.t, s.p);
+        gotrace_rec_go *g = gotrace_rec_go_create(s.t, 1, 5000, NULL, 0), *h;
+        gotrace_rec_go_start(s.t, g);
+        gotrace_recorder_advance(s.r);
+        gotrace_rec_region(s.t, 0, GOTRACE_REC_BEGIN, "before", NULL, 0);
+        allocate(s.t, 100000); /* dropped */
+        h = gotrace_rec_go_create(s.t, 2, 6000, NULL, 0);
+        gotrace_rec_gc_start(s.t, NULL, 0);
+        gotrace_rec_sweep_start(s.t, NULL, 0);
+        gotrace_rec_sweep_span(s.t, 1, NULL, 0);
+        gotrace_rec_mark_assist_start(s.t, NULL, 0);
+        good = read_some(s.r, trace, 1);
+        gotrace_recorder_advance(s.r); /* nothing: the first generation waits */
+        good = read_some(s.r, trace, 4) && good;
+        gotrace_rec_mark_assist_done(s.t);
+        gotrace_rec_sweep_done(s.t, 1);
+        gotrace_rec_region(s.t, 0, GOTRACE_REC_END, "other", NULL, 0);
+        gotrace_rec_gc_done(s.t);
+        gotrace_rec_go_park(s.t, GOTRACE_REC_SEND, NULL, 0);
+        gotrace_rec_go_start(s.t, h);
+        allocate(s.t, 10);
+        good = gotrace_recorder_stop(s.r) == GOTRACE_OK && good;
+        good = read_some(s.r, trace, 1000) && good;
+        ck_assert(!good || gotrace_recorder_lost(s.r)->generations == 1);
+    } else {
+        good = false;
+    }
+    gotrace_recorder_free(s.r);
+    return good;
+}
+
+START_TEST(dropped)
+{
+    uint64_t counts[GT_CODES];
+    seen found[8];
+    blob trace = {0};
+    ck_assert(drop_once(NULL, _i, &trace));
+    reading got = reading_of(trace.bytes, trace.size, NULL, READING_CHECK);
+    ck_assert_msg(got.status == GOTRACE_END && got.problem_count == 0, "%s",
+                  got.problem_count ? got.problems[0].message : got.error.message);
+    count_records(&trace, counts);
+    ck_assert_uint_eq(counts[GOTRACE_V2_HeapAlloc], 10);
+    ck_assert_uint_eq(counts[GOTRACE_V2_GCEnd], 1);
+    ck_assert_uint_eq(counts[GOTRACE_V2_GCMarkAssistEnd], 1);
+    ck_assert_uint_eq(stacks_of(&trace, GOTRACE_V2_UserLog, 0, found, 8), 1); /* the message */
+    blob_free(&trace);
+}
+END_TEST
+
+START_TEST(dropped_without_memory)
+{
+    for (uint64_t fail_at = 0;; fail_at++) {
+        failing_allocator a = {.fail_at = fail_at};
+        gotrace_config config = failing_config(&a);
+        blob trace = {0};
+        drop_once(&config, 26, &trace);
+        blob_free(&trace);
+        ck_assert_int_eq(a.bytes, 0);
+        if (a.calls <= fail_at)
+            break;
+    }
+}
+END_TEST
+
+/* What cannot be dropped. */
+START_TEST(not_droppable)
+{
+    small_recorder s = dropping_recorder(NULL);
+    ck_assert_int_eq(gotrace_recorder_start(s.r, 21, NULL, NULL), GOTRACE_ERROR);
+    ck_assert_int_eq(gotrace_recorder_error(s.r)->rule, GOTRACE_RULE_USAGE);
+    ck_assert_int_eq(gotrace_recorder_start(s.r, 22, NULL, NULL), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_recorder_stop(s.r), GOTRACE_OK);
+    gotrace_recorder_free(s.r);
+}
+END_TEST
+
 /* ---- calls of early versions -------------------------------------------------------------------
  */
 
@@ -377,6 +500,9 @@ static Suite *suite(void)
     tcase_add_test(t, frame_pointers);
     tcase_add_test(t, callback);
     tcase_add_test(t, callers);
+    tcase_add_loop_test(t, dropped, 22, 27);
+    tcase_add_test(t, dropped_without_memory);
+    tcase_add_test(t, not_droppable);
     tcase_add_loop_test(t, scans, 0, VERSIONS);
     tcase_add_loop_test(t, futile, 0, VERSIONS);
     tcase_add_loop_test(t, procs_freed, 0, VERSIONS);

@@ -498,13 +498,13 @@ static void compare(const blob *trace, uint64_t first, uint64_t last)
 
 typedef struct recording {
     blob trace;
-    uint64_t first, last; /* eras */
+    uint64_t first, last, dropped; /* eras; generations */
 } recording;
 
 /* What the recorder does with the traces. CHECKED: every call is checked for misuse; not in the
  * other modes, because the locks of the checks would hide races. CROWD: with many threads; in every
  * third trace nobody reads before it has ended. */
-typedef enum mode { STREAM, LIMITED, CUT, FLIGHT, CHECKED, CROWD, MODES } mode;
+typedef enum mode { STREAM, LIMITED, CUT, FLIGHT, CHECKED, CROWD, DROP, MODES } mode;
 
 static void read_all(recording *made)
 {
@@ -533,6 +533,7 @@ static void record(recording *made, mode how, unsigned round)
     if (absent)
         read_all(made);
     made->last = recorder->last_era;
+    made->dropped = gotrace_recorder_lost(recorder)->generations;
 }
 
 static void check_recording(const recording *made)
@@ -541,6 +542,65 @@ static void check_recording(const recording *made)
     ck_assert_msg(got.status == GOTRACE_END && got.summary.problems == 0, "1.%d: %s", version,
                   got.problem_count ? got.problems[0].message : got.error.message);
     compare(&made->trace, made->first, made->last);
+}
+
+/* Adds a record to those of its generation. Returns whether it is of the message about a loss. */
+static bool tally_record(uint64_t counts[COUNTED_EVENTS], const gotrace_record *r)
+{
+    for (unsigned what = 0; what < COUNTED_EVENTS; what++)
+        for (unsigned i = 0; i < 2; i++)
+            counts[what] += records_of[what].v2[i] == r->spec->code;
+    return r->spec->code == GOTRACE_V2_GoCreate && r->args[1] == GT_REC_MESSENGER;
+}
+
+enum { GENERATIONS = 512 };
+static struct {
+    uint64_t counts[COUNTED_EVENTS];
+    bool dropped, exists;
+} generations[GENERATIONS];
+
+static void tally_generations(const blob *trace)
+{
+    gotrace_decoder *d;
+    const gotrace_record *r;
+    uint64_t number = 0;
+    memset(generations, 0, sizeof generations);
+    ck_assert_int_eq(gotrace_decoder_new(NULL, &d, NULL), GOTRACE_OK);
+    gotrace_decoder_feed(d, trace->bytes, trace->size);
+    gotrace_decoder_finish(d);
+    while (gotrace_decoder_next(d, &r) == GOTRACE_EVENT) {
+        if (r->spec->code == GOTRACE_V2_EventBatch)
+            number = r->args[0];
+        ck_assert_uint_lt(number, GENERATIONS);
+        generations[number].exists |= r->spec->code != GOTRACE_V2_EventBatch;
+        generations[number].dropped |= tally_record(generations[number].counts, r);
+    }
+    gotrace_decoder_free(d);
+}
+
+/* The trace is sound; generations that were not dropped have all their records. Returns the number
+ * of those that were. */
+static uint64_t check_dropping(const recording *made)
+{
+    reading got = reading_of(made->trace.bytes, made->trace.size, NULL, READING_CHECK);
+    ck_assert_msg(got.status == GOTRACE_END && got.summary.problems == 0, "1.%d: %s", version,
+                  got.problem_count ? got.problems[0].message : got.error.message);
+    tally_generations(&made->trace);
+    uint64_t dropped = 0, last = made->last - made->first; /* the last era is not recorded */
+    for (uint64_t i = 1; i <= last; i++) {
+        dropped += generations[i].dropped;
+        if (generations[i].dropped || (i == last && dropped < made->dropped))
+            continue;
+        for (unsigned what = 0; what < COUNTED_EVENTS; what++)
+            if (records_of[what].v2[0] && gotrace_event_spec_of(version, records_of[what].v2[0]))
+                ck_assert_msg(
+                    generations[i].counts[what] == tallies[(made->first + i - 1) % ERAS][what],
+                    "1.%d, generation %llu, event %u: %llu records of %u", version,
+                    (unsigned long long)i, what, (unsigned long long)generations[i].counts[what],
+                    tallies[(made->first + i - 1) % ERAS][what]);
+    }
+    ck_assert(dropped == made->dropped || dropped + 1 == made->dropped);
+    return dropped;
 }
 
 /* Takes snapshots while the machines run. */
@@ -566,7 +626,9 @@ static void start_machines(mode how)
         .size = sizeof options,
         .generation_ns = 4000000,
         .max_bytes = how == STREAM || how == CHECKED || how == CROWD ? 0 : 300000,
-        .when_full = how == CUT ? GOTRACE_REC_CUT : GOTRACE_REC_WAIT,
+        .when_full = how == CUT    ? GOTRACE_REC_CUT
+                     : how == DROP ? GOTRACE_REC_DROP
+                                   : GOTRACE_REC_WAIT,
         .flight_ns = how == FLIGHT ? 8000000 : 0,
         .on_misuse = how == CHECKED ? fail_on_misuse : NULL,
     };
@@ -584,11 +646,12 @@ static void start_machines(mode how)
 START_TEST(threads)
 {
     const mode how = (mode)(_i / VERSIONS);
+    uint64_t dropped = 0;
     recording made[ROUNDS] = {0};
     struct sigaction action = {.sa_handler = sample, .sa_flags = SA_RESTART};
     sigaction(SIGUSR1, &action, NULL);
     version = versions[_i % VERSIONS];
-    if (how == FLIGHT && version < 22)
+    if ((how == FLIGHT || how == DROP) && version < 22)
         return;
     machine_count = how == CROWD ? MACHINES : FEW;
     start_machines(how);
@@ -603,12 +666,15 @@ START_TEST(threads)
     for (unsigned i = 0; i < machine_count; i++)
         pthread_join(machines[i].thread, NULL);
     for (unsigned round = 0; round < ROUNDS; round++) {
-        if (how == STREAM)
-            keep_trace(&made[round].trace, "", version, round);
-        if (how != FLIGHT)
+        if (how == STREAM || how == DROP)
+            keep_trace(&made[round].trace, how == DROP ? "dropped-" : "", version, round);
+        if (how == DROP)
+            dropped += check_dropping(&made[round]);
+        else if (how != FLIGHT)
             check_recording(&made[round]);
         blob_free(&made[round].trace);
     }
+    ck_assert(how != DROP || dropped > 0);
     gotrace_recorder_free(recorder);
 }
 END_TEST
