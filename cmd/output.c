@@ -257,6 +257,11 @@ static void report_failure(const output_file *f)
         diag_note("--max-output SIZE raises the limit");
         return;
     }
+    /* Nothing was wrong with the file: what was to be written did not fit into memory. */
+    if (f->error == ENOMEM) {
+        limits_no_memory();
+        return;
+    }
     diag_error("cannot write %s%s%s: %s [system.write]", quote, f->name, quote,
                f->foreign ? "it is another user's link or pipe in a shared folder"
                           : strerror(f->error));
