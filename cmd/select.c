@@ -64,12 +64,12 @@ int select_begin(select_job *job, const selection *what, const select_options *o
     return EXIT_SYSTEM;
 }
 
-int select_goroutines(select_job *job, input *in, select_ids *ids)
+int select_goroutines(select_job *job, input *in, select_ids *ids, select_range *span)
 {
     gotrace_reader *reader = input_read_again(in);
     if (!reader)
         return EXIT_SYSTEM;
-    selected_goroutines(reader, job, ids);
+    selected_goroutines(reader, job, ids, span);
     gotrace_reader_close(reader);
     return EXIT_SOUND;
 }
@@ -90,20 +90,26 @@ bool select_is_outside(const select_job *job, const select_options *options, con
     return true;
 }
 
+void select_given(const select_options *options, char *text, size_t room)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t by = 0; by < SELECT_COUNT && used < room; by++)
+        if (options->texts[by])
+            used += (size_t)snprintf(text + used, room - used, "%s--%s %.60s", used ? " " : "",
+                                     select_option(by), options->texts[by]);
+}
+
 /* Warn that nothing was selected. */
 static void warn_empty(const select_job *job, const select_options *options, const input *in)
 {
-    char given[256] = "";
+    char given[256];
     const char *done = job->writes ? "written" : "shown";
-    size_t used = 0;
     if (select_is_outside(job, options, in, given, sizeof given)) {
         diag_warning(in->name, "%s: nothing is %s", given, done);
         return;
     }
-    for (size_t by = 0; by < SELECT_COUNT && used < sizeof given; by++)
-        if (options->texts[by])
-            used += (size_t)snprintf(given + used, sizeof given - used, "%s--%s %.60s",
-                                     used ? " " : "", select_option(by), options->texts[by]);
+    select_given(options, given, sizeof given);
     diag_warning(in->name, "no event of the trace matches %s: nothing is %s", given, done);
 }
 

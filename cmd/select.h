@@ -20,14 +20,15 @@ typedef struct select_options {
 } select_options;
 
 /* The rows of the options; member is a select_options in the struct of options of the verb. Each
- * row ends with a comma. SELECT_SPAN_OPTIONS are those that figures of time can be restricted by,
- * SELECT_TIME_OPTIONS the time range alone. */
+ * row ends with a comma. SELECT_SUBJECT_OPTIONS are those that do not name what is explained. */
 /* clang-format off */
 #define SELECT_ROW(options, member, by, name, value, summary)                                      \
     {0, name, OPTION_WORD, value,                                                                  \
      offsetof(options, member.texts) + SELECT_##by * sizeof(const char *), NULL, summary},
-#define SELECT_TIME_OPTIONS(options, member) SELECT_TIMES(SELECT_ROW, options, member)
-#define SELECT_SPAN_OPTIONS(options, member) SELECT_SPANS(SELECT_ROW, options, member)
+#define SELECT_SUBJECT_OPTIONS(options, member)                                                    \
+    SELECT_TIMES(SELECT_ROW, options, member)                                                      \
+    SELECT_FUNCTIONS(SELECT_ROW, options, member)                                                  \
+    SELECT_PLACES(SELECT_ROW, options, member)
 #define SELECT_OPTIONS(options, member) SELECT_CRITERIA(SELECT_ROW, options, member)
 /* clang-format on */
 
@@ -44,12 +45,16 @@ int select_begin(select_job *job, const selection *what, const select_options *o
                  const input *in);
 
 /* Find the goroutines that the selection selects, with a reader of its own, whose problems the
- * other one reports. ids: free its ranges. Returns an exit status; see select_finish too. */
-int select_goroutines(select_job *job, input *in, select_ids *ids);
+ * other one reports. ids: free its ranges; span: NULL, or the times from the first to the last
+ * event at a listed place. Returns an exit status; see select_finish too. */
+int select_goroutines(select_job *job, input *in, select_ids *ids, select_range *span);
 
 /* Whether the time range is before or after the trace, which was read; text: what to report. */
 bool select_is_outside(const select_job *job, const select_options *options, const input *in,
                        char *text, size_t room);
+
+/* The options that are given, as text. */
+void select_given(const select_options *options, char *text, size_t room);
 
 /* Report how it ended. Returns an exit status. */
 int select_finish(const select_job *job, const select_options *options, const input *in);

@@ -259,7 +259,7 @@ static void explain(const uint8_t *data, size_t size, const path_query *query)
     if (!reader)
         return;
     REQUIRE(p != NULL);
-    paths_read(p, reader, 1);
+    paths_read(p, reader, 1, NULL);
     for (size_t n = 0; (i = paths_interval(p, n)); n++) {
         int64_t sum = 0;
         int error;

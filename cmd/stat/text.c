@@ -122,6 +122,11 @@ static void text_load(report *r, const trace_figure *t)
 static void text_procs(report *r, const trace_figure *t)
 {
     size_t count = t->proc_count;
+    int64_t busy = 0;
+    for (size_t k = 0; k < PROC_STATES; k++)
+        busy |= t->load.sums[k];
+    if (busy == 0)
+        return;
     out_printf(r->out, "  %6s", "proc");
     for (size_t k = 0; k < PROC_STATES; k++)
         out_printf(r->out, " %10s", proc_state_names[k]);

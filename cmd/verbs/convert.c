@@ -199,15 +199,29 @@ static void count_shown(select_job *select, int64_t duration)
     select->count = select->range.from <= duration && select->range.until > 0;
 }
 
+/* In a timeline 0 is the start, or the end. */
+static void set_range(convert_job *job, const select_range *range)
+{
+    job->from = range->from > 0 ? range->from : 0;
+    job->to = range->until == INT64_MAX ? 0 : range->until > 0 ? range->until : 1;
+}
+
 /* Run the format of a timeline, which shows goroutines as a whole. Returns an exit status. */
 static int run_timeline(const format *target, convert_job *job, select_job *select, input *in)
 {
     const selection *what = select->what;
     selection found = {.given = SELECT_BIT(SELECT_GOROUTINE)};
-    bool finds = what->given & SELECT_OF_GOROUTINES & ~SELECT_BIT(SELECT_GOROUTINE);
-    int status = finds ? select_goroutines(select, in, &found.ids[SELECT_GOROUTINE]) : EXIT_SOUND;
+    select_range span;
+    bool finds = what->given & SELECT_OF_PARTS & ~SELECT_BIT(SELECT_GOROUTINE);
+    bool spans = what->given & SELECT_BIT(SELECT_GENERATION);
+    int status = finds ? select_goroutines(select, in, &found.ids[SELECT_GOROUTINE], &span)
+                       : EXIT_SOUND;
     if (finds)
         select->what = &found;
+    if (finds && spans && select->count > 0) {
+        select->range = span;
+        set_range(job, &span);
+    }
     if (status == EXIT_SOUND && !select->failed && !select->too_hard &&
         target->run(job) == GOTRACE_ERROR)
         findings_add(&in->found, gotrace_reader_error(in->reader));
@@ -227,9 +241,7 @@ static int run_format(const session *s, const format *target, convert_job *job,
     if (status != EXIT_SOUND)
         return status;
     job->select = what->given ? &select : NULL;
-    /* In a timeline 0 is the start, or the end. */
-    job->from = select.range.from > 0 ? select.range.from : 0;
-    job->to = select.range.until == INT64_MAX ? 0 : select.range.until > 0 ? select.range.until : 1;
+    set_range(job, &select.range);
     if (!is_counted(target))
         status = run_timeline(target, job, &select, in);
     else if (target->run(job) == GOTRACE_ERROR)
@@ -517,7 +529,7 @@ static const option_spec options[] = {
      "profiles: include what ends with the trace"},
     NARROW_OPTIONS(convert_options, narrow),
     /* clang-format off */
-    SELECT_SPAN_OPTIONS(convert_options, select)
+    SELECT_OPTIONS(convert_options, select)
     /* clang-format on */
     {0, "thread-runs", OPTION_FLAG, NULL, offsetof(convert_options, thread_runs), NULL,
      "perfetto: show the runs of goroutines on threads"},
@@ -547,7 +559,7 @@ const verb verb_convert = {
                "represent is left out, and notes report what and how much. The others are\n"
                "event scripts, as written by dump.\n"
                "\n"
-               "Timelines have --from, --until and --goroutine, profiles all that select.",
+               "Options that select a part are for timelines, profiles, reports and tables.",
     .options = options,
     .options_size = sizeof(convert_options),
     .limited = true,

@@ -64,7 +64,7 @@ static int cut_input(session *s, input *in, const selection *what)
     int status = select_begin(&select, what, &set->select, in);
     if (status == EXIT_SOUND && (what->given & ~whole & ~SELECT_BIT(SELECT_GOROUTINE))) {
         goroutines = &ids;
-        status = select_goroutines(&select, in, &ids);
+        status = select_goroutines(&select, in, &ids, NULL);
     }
     if (status == EXIT_SOUND && !select.failed && !select.too_hard &&
         (!goroutines || goroutines->count > 0)) {

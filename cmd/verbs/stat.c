@@ -112,10 +112,10 @@ static bool choose_sections(const session *s, stat_job *job)
     job->sections = set->only ? 0 : ~0U;
     if (!options_list("only", set->only, report_section, &job->sections))
         return false;
-    job->whole = !(job->what.given & SELECT_OF_GOROUTINES);
+    job->whole = !(job->what.given & SELECT_OF_PARTS);
     for (size_t by = 0; by < SELECT_COUNT; by++)
         if (set->only && (job->sections & whole) &&
-            (job->what.given & SELECT_OF_GOROUTINES & SELECT_BIT(by))) {
+            (job->what.given & SELECT_OF_PARTS & SELECT_BIT(by))) {
             diag_error("--only %s is about the whole program, which --%s cannot restrict",
                        report_section(job->sections & 1U << REPORT_GC ? REPORT_GC : REPORT_STOPS),
                        select_option(by));
@@ -188,7 +188,7 @@ static const option_spec options[] = {
     {0, "each", OPTION_FLAG, NULL, offsetof(stat_options, each), NULL,
      "with --json: also each goroutine, region and task"},
     /* clang-format off */
-    SELECT_SPAN_OPTIONS(stat_options, select)
+    SELECT_OPTIONS(stat_options, select)
     /* clang-format on */
     NO_RECOVER_OPTION(stat_options, no_recover),
     {.name = NULL},

@@ -17,7 +17,7 @@ typedef struct why_options {
     settings common;
     const char *task, *region, *goroutine, *to;
     uint64_t slowest, top;
-    select_options select; /* the time range */
+    select_options select;
     bool json, stacks, no_recover;
 } why_options;
 
@@ -42,25 +42,23 @@ static bool parse_id(const char *text, uint64_t *id)
     return *text;
 }
 
-/* Find what to look for; false after a diagnostic. */
-static bool choose(const why_options *set, path_query *query)
+/* Find what to look for: regions, which may be those of a task, or tasks, which both may be those
+ * of a goroutine, or goroutines. What it may be of is a criterion. False after a diagnostic. */
+static bool choose(const why_options *set, path_query *query, select_options *select)
 {
-    const char *const names[] = {
-        [PATH_TASK] = set->task, [PATH_REGION] = set->region, [PATH_GOROUTINE] = set->goroutine};
-    size_t given = 0;
     *query = (path_query){.slowest = set->slowest, .range = {INT64_MIN, INT64_MAX}};
-    for (path_kind kind = PATH_TASK; kind <= PATH_GOROUTINE; kind++) {
-        if (!names[kind])
-            continue;
-        given++;
-        query->kind = kind;
-        query->name = names[kind];
-    }
-    if (given != 1) {
-        diag_error("specify one of --task ID or TYPE, --region NAME, and --goroutine ID or "
-                   "FUNC");
+    *select = set->select;
+    query->kind = set->region ? PATH_REGION : set->task ? PATH_TASK : PATH_GOROUTINE;
+    query->name = set->region ? set->region : set->task ? set->task : set->goroutine;
+    if (!query->name) {
+        diag_error("specify what to explain: --task ID or TYPE, --region NAME, or --goroutine ID "
+                   "or FUNC");
         return false;
     }
+    if (query->kind == PATH_REGION)
+        select->texts[SELECT_TASK] = set->task;
+    if (query->kind != PATH_GOROUTINE)
+        select->texts[SELECT_GOROUTINE] = set->goroutine;
     query->has_id = query->kind != PATH_REGION && parse_id(query->name, &query->id);
     if (set->to && set->json) {
         diag_error("--json and --to exclude each other");
@@ -100,8 +98,13 @@ static void report_none(const paths *p, const input *in, const select_job *selec
 {
     enum { SHOWN = 10, LONGEST = 60 };
     const char *kind = why_kind_name(p->query.kind), *file = in->name;
-    const char *where = select->what->given ? " in the time range" : "";
-    char outside[256];
+    char outside[256], where[300] = "";
+    if (select->what->given & SELECT_OF_PARTS) {
+        select_given(options, outside, sizeof outside);
+        snprintf(where, sizeof where, " with %s", outside);
+    } else if (select->what->given) {
+        snprintf(where, sizeof where, " in the time range");
+    }
     if (select_is_outside(select, options, in, outside, sizeof outside)) {
         diag_error("%s has no %ss%s: %s", file, kind, where, outside);
         return;
@@ -198,19 +201,22 @@ static int write_paths(session *s, paths *p)
 }
 
 /* Returns an exit status. */
-static int explain(session *s, input *in, paths *p, const selection *what)
+static int explain(session *s, input *in, paths *p, const selection *what,
+                   const select_options *options)
 {
-    const select_options *options = &options_of(s)->select;
     select_job select;
     int status = select_begin(&select, what, options, in);
     if (status != EXIT_SOUND)
         return status;
     p->query.range = select.range;
-    gotrace_status read = paths_read(p, in->reader, (size_t)s->set->threads);
+    gotrace_status read = paths_read(p, in->reader, (size_t)s->set->threads,
+                                     what->given & SELECT_OF_PARTS ? &select : NULL);
     if (read == GOTRACE_ERROR)
         findings_add(&in->found, gotrace_reader_error(in->reader));
     if (report_failure(p, false))
         return EXIT_SYSTEM;
+    if (select.too_hard)
+        return select_finish(&select, options, in);
     if (p->matched == 0) {
         if (read != GOTRACE_ERROR || p->ids > 0)
             report_none(p, in, &select, options);
@@ -219,7 +225,8 @@ static int explain(session *s, input *in, paths *p, const selection *what)
     return options_of(s)->to ? write_timeline(s, in, p) : write_paths(s, p);
 }
 
-static int explain_file(session *s, const path_query *query, const selection *what)
+static int explain_file(session *s, const path_query *query, const selection *what,
+                        const select_options *options)
 {
     const why_options *set = options_of(s);
     int status = output_open(&s->output, s->set->output, set->to != NULL);
@@ -233,7 +240,7 @@ static int explain_file(session *s, const path_query *query, const selection *wh
     }
     input in;
     if (input_open_trace(&in, s, input_path(s), set->no_recover))
-        status = explain(s, &in, p, what);
+        status = explain(s, &in, p, what, options);
     int found = input_close(&in);
     paths_free(p);
     return found > status ? found : status;
@@ -241,14 +248,14 @@ static int explain_file(session *s, const path_query *query, const selection *wh
 
 static int run_why(session *s)
 {
-    const why_options *set = options_of(s);
     path_query query;
+    select_options options;
     selection what;
-    if (!choose(set, &query))
+    if (!choose(options_of(s), &query, &options))
         return EXIT_USAGE;
-    int status = select_open(&what, &set->select);
+    int status = select_open(&what, &options);
     if (status == EXIT_SOUND)
-        status = explain_file(s, &query, &what);
+        status = explain_file(s, &query, &what, &options);
     selection_free(&what);
     return status;
 }
@@ -263,7 +270,7 @@ static const option_spec options[] = {
     {0, "goroutine", OPTION_TEXT, "ID|FUNC", offsetof(why_options, goroutine), NULL,
      "explain the goroutine with that id or start function"},
     /* clang-format off */
-    SELECT_TIME_OPTIONS(why_options, select)
+    SELECT_SUBJECT_OPTIONS(why_options, select)
     /* clang-format on */
     {0, "slowest", OPTION_COUNT, "N", offsetof(why_options, slowest), NULL,
      "explain the N slowest of those (1)"},

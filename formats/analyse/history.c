@@ -4,18 +4,21 @@
 #include <string.h>
 
 #include "formats/analyse/path.h"
+#include "formats/analyse/selector.h"
 #include "formats/analyse/vector.h"
 
 typedef struct open_region {
     uint32_t name;
     uint64_t task;
     int64_t begin;
+    bool selected; /* its beginning is */
 } open_region;
 
 typedef struct path_goroutine {
     goroutine g;
     uint32_t record;       /* of its state; 0: none yet */
     bool assists, created; /* created: in the trace */
+    bool selected;         /* its first event is */
     open_region *regions;
     size_t region_count, region_room;
 } path_goroutine;
@@ -24,13 +27,17 @@ typedef struct open_task {
     uint32_t name;
     uint64_t goroutine; /* that began it */
     int64_t begin;
+    bool selected; /* its beginning is */
 } open_task;
 
 typedef struct run {
     paths *p;
     feed feed;
     states states;
-    idmap tasks; /* open_task */
+    selector selector;
+    bool selected; /* the current event is */
+    uint64_t made; /* a goroutine that the current event is the first one of; 0: none */
+    idmap tasks;   /* open_task */
     /* The goroutine that ended last, which may cause a change by the same event. */
     uint64_t ended;
     uint32_t ended_record;
@@ -154,12 +161,12 @@ static bool restrict_interval(path_interval *i, const select_range *range)
 }
 
 /* An interval of the kind that is wanted ended. */
-static void add_interval(run *r, path_interval *made)
+static void add_interval(run *r, path_interval *made, bool selected)
 {
     paths *p = r->p;
     size_t slot;
     bound_length(made);
-    if (!restrict_interval(made, &p->query.range))
+    if (!selected || !restrict_interval(made, &p->query.range))
         return;
     p->ids++;
     count_name(r, made->name);
@@ -204,7 +211,8 @@ static void task_begins(run *r, const gotrace_event *e)
     }
     *task = (open_task){.name = stacks_name(r->p->stacks, e->text, e->text_size),
                         .goroutine = e->goroutine,
-                        .begin = r->states.time};
+                        .begin = r->states.time,
+                        .selected = r->selected};
 }
 
 static void task_ends(run *r, const gotrace_event *e)
@@ -222,7 +230,7 @@ static void task_ends(run *r, const gotrace_event *e)
         made.name = stacks_name(r->p->stacks, e->text, e->text_size);
     }
     set_end(r, &made, goroutine_of(r, e->goroutine), e);
-    add_interval(r, &made);
+    add_interval(r, &made, task ? task->selected : r->selected);
     if (task)
         idmap_remove(&r->tasks, e->subject);
 }
@@ -243,7 +251,7 @@ static void end_tasks(run *r)
             made.goroutine = task->goroutine;
             made.record = *record;
         }
-        add_interval(r, &made);
+        add_interval(r, &made, task->selected);
     }
     free(ids);
 }
@@ -266,7 +274,8 @@ static void region_begins(run *r, const gotrace_event *e)
     list[own->region_count++] = (open_region){
         .name = stacks_name(r->p->stacks, e->text, e->text_size),
         .task = e->subject,
-        .begin = r->states.time};
+        .begin = r->states.time,
+        .selected = r->selected};
 }
 
 /* Regions nest: the innermost one ends. One that began before the trace began with the goroutine's
@@ -277,15 +286,17 @@ static void region_ends(run *r, const gotrace_event *e)
     if (!own)
         return;
     path_interval made = {.id = e->subject, .begin = own->g.created};
+    bool selected = r->selected;
     if (own->region_count > 0) {
         const open_region *open = &own->regions[--own->region_count];
         made = (path_interval){
             .id = open->task, .name = open->name, .begin = open->begin, .begun = true};
+        selected = open->selected;
     } else {
         made.name = stacks_name(r->p->stacks, e->text, e->text_size);
     }
     set_end(r, &made, own, e);
-    add_interval(r, &made);
+    add_interval(r, &made, selected);
 }
 
 static void end_regions(run *r, path_goroutine *own)
@@ -295,7 +306,7 @@ static void end_regions(run *r, path_goroutine *own)
         path_interval made = {
             .id = open->task, .name = open->name, .begin = open->begin, .begun = true};
         set_end(r, &made, own, NULL);
-        add_interval(r, &made);
+        add_interval(r, &made, open->selected);
     }
 }
 
@@ -326,14 +337,14 @@ static void goroutine_ends(void *ctx, goroutine *g, int64_t time, const gotrace_
         /* The event may be that of another goroutine. */
         if (e && e->goroutine != g->id)
             made.stack = 0;
-        add_interval(r, &made);
+        add_interval(r, &made, own->selected);
     }
     free(own->regions);
 }
 
 static void goroutine_begins(void *ctx, goroutine *g, const gotrace_event *e)
 {
-    (void)ctx;
+    ((run *)ctx)->made = g->id;
     ((path_goroutine *)g)->created = e->kind == GOTRACE_KIND_TRANSITION &&
                                      e->from == GOTRACE_STATE_NOT_EXIST;
 }
@@ -350,6 +361,11 @@ static void add_event(run *r, const gotrace_event *e)
 {
     path_kind wanted = r->p->query.kind;
     states_event(&r->states, e);
+    r->selected = selector_event(&r->selector, e);
+    path_goroutine *made = r->made ? goroutine_of(r, r->made) : NULL;
+    if (made)
+        made->selected = r->selected;
+    r->made = 0;
     switch ((gotrace_kind)e->kind) {
     case GOTRACE_KIND_RANGE_BEGIN:
     case GOTRACE_KIND_RANGE_END:
@@ -388,7 +404,7 @@ static void add_event(run *r, const gotrace_event *e)
 /* Nothing can be continued: the pass ends. */
 static bool has_failed(run *r)
 {
-    if (r->states.failed || r->feed.failed || r->p->stacks->failed)
+    if (r->states.failed || r->feed.failed || r->p->stacks->failed || r->selector.failed)
         r->p->failed = true;
     int error;
     return paths_failed(r->p, &error);
@@ -400,7 +416,7 @@ static gotrace_status read_events(run *r, size_t threads)
     gotrace_status status;
     while ((status = feed_next(&r->feed, &e)) == GOTRACE_EVENT) {
         add_event(r, e);
-        if (has_failed(r))
+        if (has_failed(r) || r->selector.too_hard)
             return GOTRACE_END;
         if (threads > 1 && r->states.begun)
             feed_begin_thread(&r->feed);
@@ -422,7 +438,7 @@ static void run_free(run *r)
     feed_free(&r->feed);
 }
 
-gotrace_status paths_read(paths *p, gotrace_reader *reader, size_t threads)
+gotrace_status paths_read(paths *p, gotrace_reader *reader, size_t threads, select_job *select)
 {
     run r = {.p = p};
     const states_user user = {&r, goroutine_begins, interval_ends, goroutine_ends, state_changed};
@@ -430,8 +446,10 @@ gotrace_status paths_read(paths *p, gotrace_reader *reader, size_t threads)
     gotrace_reader_index(reader);
     feed_init(&r.feed, reader);
     stacks_begin(p->stacks, &r.feed);
-    states_init(&r.states, gotrace_reader_summary(reader)->version, p->stacks,
-                sizeof(path_goroutine), &user);
+    int version = gotrace_reader_summary(reader)->version;
+    states_init(&r.states, version, p->stacks, sizeof(path_goroutine), &user);
+    selector_init(&r.selector, select, version, p->stacks);
+    r.selector.range = (select_range){INT64_MIN, INT64_MAX};
     idmap_init(&r.tasks, sizeof(open_task));
     idmap_init(&r.forever, sizeof(uint32_t));
     gotrace_status status = read_events(&r, threads);
@@ -441,6 +459,7 @@ gotrace_status paths_read(paths *p, gotrace_reader *reader, size_t threads)
         has_failed(&r);
         longest_sort(&p->longest, false);
     }
+    selector_end(&r.selector, select);
     run_free(&r);
     return status;
 }

@@ -91,7 +91,7 @@ typedef struct paths {
     path_interval *intervals; /* by slot of longest */
     size_t interval_room;
     uint64_t matched; /* intervals that match */
-    uint64_t ids;     /* tasks, regions or goroutines in the time range */
+    uint64_t ids;     /* tasks, regions or goroutines in the time range that are selected */
     idmap names;      /* path_name */
     bool failed;      /* memory was refused */
     /* Of the last walk: */
@@ -110,8 +110,12 @@ paths *paths_new(const path_query *query);
 void paths_free(paths *p);
 
 /* Reads the trace to its end: GOTRACE_END or GOTRACE_ERROR. threads: more than 1 reads in a
- * thread. The query's range may be set until then. */
-gotrace_status paths_read(paths *p, gotrace_reader *reader, size_t threads);
+ * thread. The query's range may be set until then.
+ *
+ * select: NULL, or the criteria that the event must satisfy with which a task, region or goroutine
+ * begins, or that which ends it if it began before the trace; of a goroutine that existed before
+ * the trace, the first event that changes or reports its state. Its range is not used. */
+gotrace_status paths_read(paths *p, gotrace_reader *reader, size_t threads, select_job *select);
 
 /* The n-th interval of those that were kept, the longest first; NULL after the last. */
 const path_interval *paths_interval(const paths *p, size_t n);

@@ -24,6 +24,7 @@ typedef struct profile_goroutine {
     size_t pending_count, pending_room;
     uint32_t *samples; /* stacks of the CPU samples of the current run */
     size_t sample_count, sample_room;
+    bool there; /* its current state began on a selected proc and thread, and generation */
 } profile_goroutine;
 
 struct profiles {
@@ -33,6 +34,7 @@ struct profiles {
     stacks *stacks;
     bool v1;
     bool failed; /* memory was refused */
+    bool there;  /* what is added is of a selected proc and thread, and generation */
     states states;
     selector selector;
 };
@@ -109,7 +111,7 @@ static void add_of(run *r, profile *p, uint64_t id, const goroutine *g, uint32_t
                           .state = state};
     size_t size;
     const char *name = stacks_text(r->stacks, key.function, &size);
-    if (!selector_interval(&r->selector, id, key.function, stack))
+    if (!r->there || !selector_interval(&r->selector, id, key.function, stack))
         return;
     if (r->options->no_system && function_is_system(name, size))
         return;
@@ -159,6 +161,8 @@ static bool is_of_kind(const run *r, profile_kind kind, const interval *i)
 /* Keeps an interval from before the first run. */
 static void keep_pending(run *r, profile *p, profile_goroutine *g, const interval *i, int64_t ns)
 {
+    if (!r->there)
+        return;
     pending *list = vector_room(g->pending, &g->pending_room, g->pending_count, sizeof *list);
     if (!list) {
         r->failed = true;
@@ -240,6 +244,7 @@ static void add_sample(run *r, profile *p, const gotrace_event *e)
     uint32_t stack = stacks_of(r->stacks, e->generation, e->stack);
     if (states_place_of(&r->states) != STATES_INSIDE)
         return;
+    r->there = !selector_has_places(&r->selector) || selector_is_there(&r->selector, e);
     if (p->kind == PROFILE_CPU)
         add_of(r, p, e->goroutine, g ? &g->g : NULL, stack, GOTRACE_STATE_RUNNING, 0,
                PROFILE_SAMPLE_NS);
@@ -250,14 +255,22 @@ static void add_sample(run *r, profile *p, const gotrace_event *e)
 /* ---- the pass ---------------------------------------------------------------------------------
  */
 
+static void state_begins(void *ctx, goroutine *g, const gotrace_event *e)
+{
+    ((profile_goroutine *)g)->there = selector_is_there(&((run *)ctx)->selector, e);
+}
+
 static void goroutine_begins(void *ctx, goroutine *g, const gotrace_event *e)
 {
     ((profile_goroutine *)g)->stopped = own_stack(ctx, g, e);
+    if (selector_has_places(&((run *)ctx)->selector))
+        state_begins(ctx, g, e);
 }
 
 static void interval_ends(void *ctx, goroutine *g, const interval *i, const gotrace_event *e)
 {
     run *r = ctx;
+    r->there = !selector_has_places(&r->selector) || ((profile_goroutine *)g)->there;
     /* Go begins to count when it learns of a state; the others have it from the beginning on. */
     for (size_t n = 0; n < r->count; n++) {
         profile *p = &r->list[n];
@@ -280,6 +293,7 @@ static void goroutine_ends(void *ctx, goroutine *g, int64_t time, const gotrace_
     profile_goroutine *own = (profile_goroutine *)g;
     (void)time;
     (void)e;
+    r->there = true;
     for (size_t i = 0; i < own->pending_count; i++) {
         const pending *kept = &own->pending[i];
         add(r, kept->profile, g, kept->stack, kept->state, kept->reason, kept->ns);
@@ -300,6 +314,8 @@ profiles *profiles_begin(profile *list, size_t count, const profile_options *opt
         list[i].stacks = names;
     states_init(&r->states, GOTRACE_FIRST_V2, names, sizeof(profile_goroutine), &user);
     selector_init(&r->selector, options->select, version, names);
+    if (selector_has_places(&r->selector))
+        r->states.user.changed = state_begins;
     states_restrict(&r->states, r->selector.range.from, r->selector.range.until);
     return r;
 }

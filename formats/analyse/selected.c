@@ -19,6 +19,8 @@ typedef struct run {
     feed feed;
     idmap pages; /* by id / PAGE_BITS */
     uint64_t count;
+    select_range *span; /* NULL: not needed */
+    bool spans;         /* it is set */
     bool failed;
 } run;
 
@@ -40,6 +42,19 @@ static bool has_failed(const run *r)
     return r->failed || r->feed.failed || (r->names && r->names->failed) || r->selector.failed;
 }
 
+/* The event is in the time range. */
+static void extend_span(run *r, const gotrace_event *e)
+{
+    if (!selector_is_there(&r->selector, e))
+        return;
+    if (!r->spans)
+        *r->span = (select_range){e->time, e->time};
+    r->spans = true;
+    r->span->from = e->time < r->span->from ? e->time : r->span->from;
+    if (e->time >= r->span->until)
+        r->span->until = e->time + (e->time < INT64_MAX);
+}
+
 static void read_events(run *r)
 {
     const gotrace_event *e;
@@ -48,6 +63,8 @@ static void read_events(run *r)
             return;
         if (e->time >= r->selector.range.from && !r->selector.add)
             selector_add_goroutines(&r->selector, add, r);
+        if (r->span && e->time >= r->selector.range.from)
+            extend_span(r, e);
         selector_event(&r->selector, e);
         if (has_failed(r) || r->selector.too_hard)
             return;
@@ -85,9 +102,10 @@ static bool make_ranges(const run *r, select_ids *ids)
     return done;
 }
 
-bool selected_goroutines(gotrace_reader *reader, select_job *job, select_ids *ids)
+bool selected_goroutines(gotrace_reader *reader, select_job *job, select_ids *ids,
+                         select_range *span)
 {
-    run r = {0};
+    run r = {.span = span};
     *ids = (select_ids){0};
     /* If indexing fails, reading ends at once. */
     gotrace_reader_index(reader);

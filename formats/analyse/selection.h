@@ -15,19 +15,20 @@
 
 /* The criteria, with the name of the option, its value, and what it selects. X also gets the other
  * two arguments. */
-#define SELECT_CRITERIA(X, a, b) SELECT_SPANS(X, a, b) SELECT_PLACES(X, a, b)
-/* Those that apply to stretches of a goroutine's time too: */
-#define SELECT_SPANS(X, a, b)                                                                      \
+#define SELECT_CRITERIA(X, a, b)                                                                   \
     SELECT_TIMES(X, a, b)                                                                          \
     X(a, b, GOROUTINE, "goroutine", "IDS", "only these goroutines: 7,10-12")                       \
-    X(a, b, FUNCTION, "function", "REGEX", "only where a function of the stack matches")           \
+    SELECT_FUNCTIONS(X, a, b)                                                                      \
     X(a, b, TASK, "task", "LIST", "only these user tasks: ids or names")                           \
-    X(a, b, REGION, "region", "LIST", "only in user regions of these names")
+    X(a, b, REGION, "region", "LIST", "only in user regions of these names")                       \
+    SELECT_PLACES(X, a, b)
+#define SELECT_FUNCTIONS(X, a, b)                                                                  \
+    X(a, b, FUNCTION, "function", "REGEX", "only where a function of the stack matches")
 /* The time range: */
 #define SELECT_TIMES(X, a, b)                                                                      \
     X(a, b, FROM, "from", "TIME", "start at TIME: 1.5s, or 2026-11-22T10:00:00Z")                  \
     X(a, b, UNTIL, "until", "TIME", "end at TIME")
-/* Those that apply to events alone: */
+/* Where an event happens, or that with which a stretch of time begins: */
 #define SELECT_PLACES(X, a, b)                                                                     \
     X(a, b, PROC, "proc", "IDS", "only on these procs")                                            \
     X(a, b, THREAD, "thread", "IDS", "only on these threads")                                      \
@@ -47,9 +48,12 @@ typedef enum select_by {
     (SELECT_BIT(SELECT_GOROUTINE) | SELECT_BIT(SELECT_FUNCTION) | SELECT_BIT(SELECT_TASK) |        \
      SELECT_BIT(SELECT_REGION))
 
-/* Criteria that only events have. */
-#define SELECT_OF_EVENTS                                                                           \
+/* Where something happens. */
+#define SELECT_OF_PLACES                                                                           \
     (SELECT_BIT(SELECT_PROC) | SELECT_BIT(SELECT_THREAD) | SELECT_BIT(SELECT_GENERATION))
+
+/* All that restrict what is shown to a part of the program. */
+#define SELECT_OF_PARTS (SELECT_OF_GOROUTINES | SELECT_OF_PLACES)
 
 /* The name of its option; NULL after the last. */
 const char *select_option(size_t by);

@@ -297,11 +297,9 @@ static bool is_on_proc(const selector *s, const gotrace_event *e)
            (is_of_proc(e, &proc) && proc >= 0 && select_has_id(ids, (uint64_t)proc));
 }
 
-static bool happens_where(const selector *s, const gotrace_event *e)
+bool selector_is_there(const selector *s, const gotrace_event *e)
 {
     unsigned given = s->what->given;
-    if (e->time < s->range.from || e->time >= s->range.until)
-        return false;
     if ((given & SELECT_BIT(SELECT_PROC)) && !is_on_proc(s, e))
         return false;
     if ((given & SELECT_BIT(SELECT_THREAD)) &&
@@ -309,6 +307,11 @@ static bool happens_where(const selector *s, const gotrace_event *e)
         return false;
     return !(given & SELECT_BIT(SELECT_GENERATION)) ||
            select_has_id(&s->what->ids[SELECT_GENERATION], e->generation);
+}
+
+static bool happens_where(const selector *s, const gotrace_event *e)
+{
+    return e->time >= s->range.from && e->time < s->range.until && selector_is_there(s, e);
 }
 
 static bool is_selected(selector *s, const gotrace_event *e)
@@ -379,7 +382,7 @@ void selector_add_goroutines(selector *s, void (*add)(void *ctx, uint64_t id), v
     s->add = add;
     s->ctx = ctx;
     /* What is on a proc, or in a generation, is seen from the next events. */
-    if (s->what->given & SELECT_OF_EVENTS)
+    if (s->what->given & SELECT_OF_PLACES)
         return;
     while (idmap_next(&s->goroutines, &cursor, &id, &value))
         if (holds(s, id, (own_matches){0}))

@@ -71,6 +71,16 @@ static inline bool selector_has(const selector *s, unsigned criteria)
     return s->what && (s->what->given & criteria);
 }
 
+/* Whether the event is on a listed proc and thread and in a listed generation. There must be a
+ * selection. */
+bool selector_is_there(const selector *s, const gotrace_event *e);
+
+/* Whether the place of the event with which a stretch of time begins matters. */
+static inline bool selector_has_places(const selector *s)
+{
+    return selector_has(s, SELECT_OF_PLACES);
+}
+
 /* Whether a stretch of the time of the goroutine of that id is selected, apart from the time range:
  * before selector_event gets the event that ends it. function: where the goroutine starts; stack:
  * that of the stretch. */

@@ -127,9 +127,17 @@ static void count_goroutine(run *r, stat_goroutine *g)
     g->counted = true;
 }
 
+/* Whether an interval is selected by its place is known when it begins. */
+static void state_begins(void *ctx, goroutine *g, const gotrace_event *e)
+{
+    ((stat_goroutine *)g)->there = selector_is_there(&((run *)ctx)->selector, e);
+}
+
 static void goroutine_begins(void *ctx, goroutine *g, const gotrace_event *e)
 {
     run *r = ctx;
+    if (selector_has_places(&r->selector))
+        state_begins(ctx, g, e);
     if (!r->selector.what)
         count_goroutine(r, (stat_goroutine *)g);
     if (e->kind != GOTRACE_KIND_TRANSITION || e->from != GOTRACE_STATE_NOT_EXIST)
@@ -147,7 +155,8 @@ static void interval_ends(void *ctx, goroutine *g, const interval *i, const gotr
     stat_load_interval(r, own, i, e);
     if (i->next == GOTRACE_STATE_RUNNABLE)
         stat_runnable(r, own, i);
-    if (!i->inside || !selector_interval(&r->selector, g->id, g->function, i->stack))
+    if (!i->inside || (!own->there && selector_has_places(&r->selector)) ||
+        !selector_interval(&r->selector, g->id, g->function, i->stack))
         return;
     if (r->all->watch)
         r->all->watch->interval(r->all->watch->ctx, g, i, e);
@@ -306,12 +315,12 @@ static void run_init(run *r, const select_job *select)
     stacks_begin(names, &r->feed);
     states_init(&r->states, version, names, sizeof(stat_goroutine), &user);
     selector_init(&r->selector, select, version, names);
+    if (selector_has_places(&r->selector))
+        r->states.user.changed = state_begins;
     states_restrict(&r->states, r->selector.range.from, r->selector.range.until);
     r->origin = r->states.from > 0 ? r->states.from : 0;
     r->rows_only = r->all->watch && r->all->watch->rows_only;
-    r->parts_only = selector_has(&r->selector, SELECT_BIT(SELECT_FUNCTION) |
-                                                   SELECT_BIT(SELECT_TASK) |
-                                                   SELECT_BIT(SELECT_REGION));
+    r->parts_only = selector_has(&r->selector, SELECT_OF_PARTS & ~SELECT_BIT(SELECT_GOROUTINE));
     idmap_init(&r->tasks, sizeof(open_task));
     idmap_init(&r->procs, sizeof(proc_load));
     for (size_t i = 0; i < UTILIZATION_KINDS; i++)

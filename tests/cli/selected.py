@@ -12,6 +12,8 @@ from collections import Counter
 
 TIMELINES = Counter()
 PATHS = {}  # by trace: how many were compared
+PLACES = Counter()
+SUBJECTS = Counter()
 SCOPED = ('stop-the-world', 'GC mark assist')
 
 
@@ -235,6 +237,8 @@ def check(gotrace, trace):
     last = max(e['time'] for e in events)
     check_sums(gotrace, trace, last, len(lines))
     PATHS[trace] = check_paths(gotrace, trace, events, last)
+    check_places(gotrace, trace, events)
+    check_subjects(gotrace, trace, events)
     return len(asked)
 
 
@@ -261,7 +265,7 @@ def figures(gotrace, trace, *args):
         row = json.loads(line)
         if row.get('kind') == 'trace':
             sums['events'] = row['events']
-            for state, ns in row['procs_ns'].items():
+            for state, ns in row.get('procs_ns', {}).items():
                 sums['proc ' + state] = ns
         elif row.get('kind') == 'function':
             for key in 'total_ns', 'exec_ns', 'sched_wait_ns', 'syscall_ns', 'syscall_block_ns':
@@ -289,6 +293,33 @@ def check_sums(gotrace, trace, last, count):
     for key in whole.keys() | parts.keys():
         if whole[key] != parts[key]:
             print(f'{trace}: {key}: {parts[key]} ns in parts, {whole[key]} in the whole')
+
+
+def check_places(gotrace, trace, events):
+    """Times of one place and of the others add up to those of both; profiles of them too."""
+    for place in 'proc', 'thread', 'generation':
+        values = sorted({e[place] for e in events if e.get(place, -1) >= 0})
+        if len(values) < 2:
+            continue
+        lists = [str(values[0]), ','.join(map(str, values[1:])), ','.join(map(str, values))]
+        one, others, both = (figures(gotrace, trace, f'--{place}={ids}') for ids in lists)
+        parts = one + others
+        for key in 'samples', 'events':  # an event may concern two procs
+            parts.pop(key, None)
+            both.pop(key, None)
+        for key in parts.keys() | both.keys():
+            if parts[key] != both[key]:
+                print(f'{trace}: --{place} {lists}: {key}: {one[key]} and {others[key]}, together {both[key]}')
+        one, others, both = (folded(gotrace, trace, f'--{place}={ids}') for ids in lists)
+        if one + others != both:
+            print(f'{trace}: --{place} {lists}: profile: {one} and {others}, together {both}')
+        PLACES[place] += both > 0
+
+
+def folded(gotrace, trace, *args):
+    """The sum of a profile of the time off the procs."""
+    _, text, _ = run(gotrace, 'convert', '-q', '--to', 'folded', '--profile', 'offcpu', '-o', '-', *args, trace)
+    return sum(int(line.rsplit(b' ', 1)[1]) for line in text.splitlines())
 
 
 def paths(gotrace, trace, kind, name, *args):
@@ -350,10 +381,40 @@ def check_paths(gotrace, trace, events, last):
     return count
 
 
+def check_subjects(gotrace, trace, events):
+    """Paths of the tasks and regions of one goroutine, proc or task, by the event with which they begin."""
+    begins = {'task': {}, 'region': {}}  # by name, time and goroutine or task: the event
+    for e in events:
+        if e['kind'] == 'task-begin':
+            begins['task'][e['text'], e['time'], str(e['task'])] = e
+        elif e['kind'] == 'region-begin' and 'g' in e:
+            begins['region'][e['text'], e['time'], str(e['g'])] = e
+    for kind, made in begins.items():
+        if not made:
+            continue
+        name = Counter(key[0] for key in made).most_common()[0][0]
+        whole = [(made.get((name, p['begin'], str(p['task' if kind == 'task' else 'goroutine']))), p, rows)
+                 for p, rows in paths(gotrace, trace, kind, name)]
+        for by, member in ('goroutine', 'g'), ('proc', 'proc'), ('task', 'task'):
+            if by == kind or any(e is None for e, _, _ in whole):
+                continue
+            for value in sorted({str(e.get(member, 0)) for e, _, _ in whole} - {'0'} if by != 'proc' else {'0', '1'}):
+                wanted = [(p, rows) for e, p, rows in whole if str(e.get(member, -1)) == value]
+                # A region may be within one of the task.
+                if by == 'task' and len({str(e.get('g')) for e, _, _ in whole}) < len(whole):
+                    continue
+                got = paths(gotrace, trace, kind, name, f'--{by}={value}')
+                SUBJECTS[kind, by] += len(got)
+                if got != wanted:
+                    print(f'{trace}: why --{kind} {name} --{by} {value}: {len(got)} paths, not {len(wanted)} of {len(whole)}')
+
+
 def main():
     total = sum(check(sys.argv[1], trace) for trace in sys.argv[2:])
     print('timelines:', 'many' if min(TIMELINES['chrome'], TIMELINES['perfetto']) > len(PATHS) else TIMELINES)
     print('paths:', 'many' if sum(PATHS.values()) > 3 * len(PATHS) else PATHS)
+    print('places:', 'many' if len(PLACES) == 3 and min(PLACES.values()) > 0 else PLACES)
+    print('subjects:', 'many' if sum(SUBJECTS.values()) > 10 else SUBJECTS)
     print('queries:', 'many' if total > 5 * (len(sys.argv) - 2) else total)
 
 

@@ -174,7 +174,7 @@ static size_t check_kind(const blob *trace, path_kind kind, const char *const *n
         ck_assert_int_eq(gotrace_source_memory(trace->bytes, trace->size, NULL, &source, &error),
                          GOTRACE_OK);
         ck_assert_int_eq(gotrace_reader_open(source, NULL, &reader, &error), GOTRACE_OK);
-        paths_read(p, reader, 1);
+        paths_read(p, reader, 1, NULL);
         for (size_t n = 0; (i = paths_interval(p, n)); n++, count++) {
             check_path(p, i);
             const path_interval *next = paths_interval(p, n + 1);
