@@ -11,17 +11,14 @@
 
 #include "formats/common/utf8.h"
 
-enum {
-    OUT_CAPACITY = 256 * 1024,
-    OUT_NUMBER = 32, /* size of the longest number */
-};
+enum { OUT_NUMBER = 32 /* size of the longest number */ };
 
 static const char hex_digits[] = "0123456789abcdef";
 
 bool out_init(out *o, gotrace_write_fn write, void *ctx)
 {
-    *o = (out){.write = write, .ctx = ctx, .buffer = malloc(OUT_CAPACITY)};
-    o->capacity = o->buffer ? OUT_CAPACITY : 0;
+    *o = (out){.write = write, .ctx = ctx, .buffer = malloc(OUT_BUFFER)};
+    o->capacity = o->buffer ? OUT_BLOCK : 0;
     if (!o->buffer)
         out_fail(o, ENOMEM);
     return !o->failed;
@@ -75,29 +72,42 @@ void out_free(out *o)
     *o = (out){.failed = true};
 }
 
-void out_overflow(out *o, const void *bytes, size_t size)
+/* Begins to use the thread. Output that fits into one buffer does not need it. */
+static void begin_thread(out *o)
 {
-    /* Output that fits into one buffer does not need a thread. */
-    if (o->threaded && !o->thread && !o->failed && o->used > 0) {
+    if (o->threaded && !o->thread && !o->failed) {
         out_use_thread(o);
         o->threaded = o->thread != NULL;
     }
-    if (!out_empty(o))
-        return;
-    if (size >= o->capacity && !o->thread) {
-        out_pass(o, bytes, size);
-        return;
-    }
-    /* The thread needs a copy of the caller's bytes. */
+}
+
+char *out_swap(out *o, char *buffer)
+{
+    char *other = o->buffer;
+
+    begin_thread(o);
+    o->buffer = buffer;
+    o->used = OUT_BLOCK;
+    out_empty(o);
+    return other;
+}
+
+void out_overflow(out *o, const void *bytes, size_t size)
+{
+    if (o->capacity > 0)
+        begin_thread(o);
     const char *rest = bytes;
-    for (; size > o->capacity; rest += o->capacity, size -= o->capacity) {
-        memcpy(o->buffer, rest, o->capacity);
-        o->used = o->capacity;
+    while (size > o->capacity - o->used) {
+        size_t part = o->capacity - o->used;
+        memcpy(o->buffer + o->used, rest, part);
+        o->used += part;
         if (!out_empty(o))
             return;
+        rest += part;
+        size -= part;
     }
-    memcpy(o->buffer, rest, size);
-    o->used = size;
+    memcpy(o->buffer + o->used, rest, size);
+    o->used += size;
 }
 
 /* The number of decimal digits of v. */

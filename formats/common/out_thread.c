@@ -19,8 +19,14 @@ struct out_thread {
     pthread_cond_t changed; /* signalled when one of the following changes */
     uint64_t passed, done;  /* buffers passed to the thread, and buffers written */
     bool failed, ends;
-    char *buffers[QUEUE_SIZE]; /* each as large as the buffer of the output */
-    size_t sizes[QUEUE_SIZE];
+    struct {
+        char *bytes;
+        size_t size;
+    } queue[QUEUE_SIZE];
+    /* Buffers that are not in the queue. The last one that was written is the next to be filled,
+     * because it is still in the cache of a processor. */
+    char *unused[QUEUE_SIZE];
+    size_t unused_count;
 };
 
 static void *write_buffers(void *arg)
@@ -36,9 +42,10 @@ static void *write_buffers(void *arg)
         size_t place = t->done % QUEUE_SIZE;
         bool failed = t->failed;
         pthread_mutex_unlock(&t->lock);
-        failed = failed || !t->write(t->ctx, t->buffers[place], t->sizes[place]);
+        failed = failed || !t->write(t->ctx, t->queue[place].bytes, t->queue[place].size);
         pthread_mutex_lock(&t->lock);
         t->failed = failed;
+        t->unused[t->unused_count++] = t->queue[place].bytes;
         t->done++;
         pthread_cond_signal(&t->changed);
     }
@@ -50,25 +57,24 @@ static void free_all(out_thread *t)
 {
     pthread_mutex_destroy(&t->lock);
     pthread_cond_destroy(&t->changed);
-    for (size_t i = 0; i < QUEUE_SIZE; i++)
-        free(t->buffers[i]);
+    while (t->unused_count > 0)
+        free(t->unused[--t->unused_count]);
     free(t);
 }
 
 void out_use_thread(out *o)
 {
     out_thread *t = calloc(1, sizeof *t);
-    bool enough = true;
-
     if (!t)
         return;
     t->write = o->write;
     t->ctx = o->ctx;
-    for (size_t i = 0; i < QUEUE_SIZE && enough; i++)
-        enough = (t->buffers[i] = malloc(o->capacity)) != NULL;
+    while (t->unused_count < QUEUE_SIZE &&
+           (t->unused[t->unused_count] = malloc(OUT_BUFFER)) != NULL)
+        t->unused_count++;
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->changed, NULL);
-    if (enough && gt_thread_begin(&t->thread, write_buffers, t))
+    if (t->unused_count == QUEUE_SIZE && gt_thread_begin(&t->thread, write_buffers, t))
         o->thread = t;
     else
         free_all(t);
@@ -91,9 +97,9 @@ bool out_thread_take(out *o)
     bool done = !t->failed;
     if (done && o->used > 0) {
         size_t place = t->passed++ % QUEUE_SIZE;
-        o->buffer = t->buffers[place];
-        t->buffers[place] = full;
-        t->sizes[place] = o->used;
+        o->buffer = t->unused[--t->unused_count];
+        t->queue[place].bytes = full;
+        t->queue[place].size = o->used;
         pthread_cond_signal(&t->changed);
     }
     pthread_mutex_unlock(&t->lock);

@@ -6,12 +6,10 @@
 
 #include "formats/common/utf8.h"
 
-enum { FIRST_CAPACITY = 64 * 1024 };
-
 bool protobuf_init(protobuf *w, out *o)
 {
-    *w = (protobuf){.out = o, .bytes = malloc(FIRST_CAPACITY)};
-    w->capacity = w->bytes ? FIRST_CAPACITY : 0;
+    *w = (protobuf){.out = o, .bytes = malloc(OUT_BUFFER)};
+    w->capacity = w->bytes ? OUT_BUFFER : 0;
     if (!w->bytes)
         protobuf_fail(w);
     return w->bytes;
@@ -28,6 +26,19 @@ void protobuf_flush(protobuf *w)
     if (!w->failed)
         out_bytes(w->out, w->bytes, w->used);
     w->used = 0;
+}
+
+void protobuf_flush_block(protobuf *w)
+{
+    /* A message made the buffer larger, or part of one is in that of the out. */
+    if (w->failed || w->capacity != OUT_BUFFER || w->out->used > 0) {
+        protobuf_flush(w);
+        return;
+    }
+    size_t rest = w->used - OUT_BLOCK;
+    memcpy(w->out->buffer, w->bytes + OUT_BLOCK, rest);
+    w->bytes = (uint8_t *)out_swap(w->out, (char *)w->bytes);
+    w->used = rest;
 }
 
 void protobuf_fail(protobuf *w)

@@ -40,6 +40,9 @@ void protobuf_free(protobuf *w);
 
 /* Passes all bytes to the out. No message may be open. */
 void protobuf_flush(protobuf *w);
+/* The same for at least OUT_BLOCK bytes. They are not copied, except for the last ones, which
+ * remain here. */
+void protobuf_flush_block(protobuf *w);
 
 /* Marks the output as failed because memory was refused, here or where the data was made. */
 void protobuf_fail(protobuf *w);
