@@ -59,6 +59,9 @@ void intern_generation(perfetto *p)
     idmap_free(&in->functions);
     idmap_free(&in->files);
     idmap_free(&in->stacks);
+    if (in->low)
+        memset(in->low, 0, in->low_count * sizeof *in->low);
+    in->stack_count = 0;
     idmap_init(&in->functions, sizeof(uint64_t));
     idmap_init(&in->files, sizeof(uint64_t));
     idmap_init(&in->stacks, sizeof(protobuf_field));
@@ -80,6 +83,7 @@ static void interned_free(perfetto_interned *in)
     idmap_free(&in->frames);
     idmap_free(&in->stacks);
     idmap_free(&in->calls);
+    free(in->low);
     free(in->buffer);
     *in = (perfetto_interned){0};
 }
@@ -95,6 +99,7 @@ static void entry_open(perfetto *p, unsigned field, uint64_t iid)
     if (!p->entries) {
         packet_open(p, SEQUENCE_EVENTS, FLAG_NEEDS_STATE);
         p->entries = protobuf_open(&p->w, PACKET_INTERNED_DATA);
+        packet_set_limit(p);
     }
     p->entry = protobuf_open(&p->w, field);
     protobuf_uint(&p->w, INTERNED_IID, iid);
@@ -130,7 +135,7 @@ static void *add(perfetto *p, idmap *map, uint64_t key)
     if (!value)
         protobuf_fail(&p->w);
     if (map->count > p->interned.most_entries)
-        p->interned_full = true;
+        p->epoch_ends = true;
     return value;
 }
 
@@ -166,7 +171,7 @@ static name_entry *name_entry_of(perfetto *p, const char *text, size_t size)
     *name = (name_entry){.text = copy, .size = size};
     p->interned.name_bytes += size;
     if (p->interned.name_bytes > p->interned.most_name_bytes)
-        p->interned_full = true;
+        p->epoch_ends = true;
     return name;
 }
 
@@ -211,27 +216,29 @@ static uint64_t plain_state_name(unsigned state)
     return NAME_WAITING;
 }
 
-protobuf_field intern_state_name(perfetto *p, unsigned state, const char *reason)
+protobuf_field intern_new_state_name(perfetto *p, unsigned state, const char *reason)
 {
     static const char *const words[] = {
 #define PERFETTO_WORD(name, text) [NAME_##name] = text,
         PERFETTO_NAMES(PERFETTO_WORD)
 #undef PERFETTO_WORD
     };
-    uint64_t plain = plain_state_name(state);
+    uint64_t iid = plain_state_name(state);
+    perfetto_state_name *first = &p->interned.states[intern_state_place(state, reason)];
+    perfetto_state_name *place = first, *end = first + STATE_PROBES;
 
-    if (!reason || !*reason)
-        return refer_to_name(plain);
-    /* Within a generation, a reason's address identifies it. */
-    size_t slot = ((uintptr_t)reason / 8 + state) % STATE_NAMES;
-    if (p->interned.states[slot].reason != reason || p->interned.states[slot].state != state) {
+    for (; place < end && place->name; place++)
+        if (place->reason == reason && place->state == state)
+            return place->name;
+    if (place == end)
+        place = first;
+    if (reason && *reason) {
         char text[256];
-        int size = snprintf(text, sizeof text, "%s (%.200s)", words[plain], reason);
-        p->interned.states[slot].reason = reason;
-        p->interned.states[slot].state = (uint8_t)state;
-        p->interned.states[slot].name = refer_to_name(intern_name(p, text, (size_t)size).iid);
+        int size = snprintf(text, sizeof text, "%s (%.200s)", words[iid], reason);
+        iid = intern_name(p, text, (size_t)size).iid;
     }
-    return p->interned.states[slot].name;
+    *place = (perfetto_state_name){reason, refer_to_name(iid), (uint8_t)state};
+    return place->name;
 }
 
 /* Writes a string of the trace, as the name of a function or file, if it has no iid yet. v1: under
@@ -396,15 +403,49 @@ static void write_stack(perfetto *p, uint64_t iid, const gotrace_frame *frames, 
     entry_close(p);
 }
 
-protobuf_field intern_stack(perfetto *p, uint64_t id)
+/* Where to store the field that refers to a stack, 0 if it is new. NULL if memory is refused. */
+static protobuf_field *stack_place(perfetto *p, uint64_t id)
 {
-    protobuf_field *known = id ? idmap_find(&p->interned.stacks, id) : NULL;
+    enum { FIRST = 256, MOST = 1 << 16 };
+    perfetto_interned *in = &p->interned;
+    size_t count = in->low_count ? in->low_count : FIRST;
 
-    if (id == 0 || known)
-        return known ? *known : 0;
+    if (id >= MOST)
+        return idmap_insert(&in->stacks, id);
+    while (count <= id)
+        count *= 2;
+    if (count > in->low_count) {
+        protobuf_field *larger = reallocarray(in->low, count, sizeof *larger);
+        if (!larger)
+            return NULL;
+        memset(larger + in->low_count, 0, (count - in->low_count) * sizeof *larger);
+        in->low = larger;
+        in->low_count = count;
+    }
+    return &in->low[id];
+}
+
+/* Adds a stack that is not known. NULL if memory is refused. */
+static protobuf_field *add_stack(perfetto *p, uint64_t id)
+{
+    protobuf_field *place = stack_place(p, id);
+
+    if (!place)
+        protobuf_fail(&p->w);
+    if (++p->interned.stack_count > p->interned.most_entries)
+        p->epoch_ends = true;
+    return place;
+}
+
+protobuf_field intern_new_stack(perfetto *p, uint64_t id)
+{
+    protobuf_field *known = idmap_find(&p->interned.stacks, id);
+
+    if (known)
+        return *known;
     size_t depth = feed_stack_depth(&p->feed, id);
     gotrace_frame *frames = depth > 0 ? stack_frames(p, id, depth) : NULL;
-    if (!frames || !(known = add(p, &p->interned.stacks, id)))
+    if (!frames || !(known = add_stack(p, id)))
         return 0;
     /* Write the frames first; their iids replace their addresses. */
     for (size_t i = 0; i < depth; i++)
@@ -506,7 +547,7 @@ static void raise_limits(perfetto *p)
     in->most_entries = most + (most > MOST_ENTRIES ? most : MOST_ENTRIES);
     size_t bytes = in->name_bytes;
     in->most_name_bytes = bytes + (bytes > MOST_NAME_BYTES ? bytes : MOST_NAME_BYTES);
-    p->interned_full = false;
+    p->epoch_ends = false;
 }
 
 /* At the beginning of an epoch, interns again the stacks at which goroutines will resume. */

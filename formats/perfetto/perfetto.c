@@ -65,6 +65,8 @@ static const uint64_t EPOCH_BYTES = 64 << 20;
 
 /* ---- packets ------------------------------------------------------------------------------- */
 
+_Static_assert(OUT_BUFFER - OUT_BLOCK > 3 * EVENT_MOST, "room for the events of one call");
+
 static void head_init(perfetto *p, perfetto_head *head, unsigned flags)
 {
     uint8_t bytes[sizeof head->bytes + PROTOBUF_NUMBER];
@@ -79,20 +81,35 @@ static void head_init(perfetto *p, perfetto_head *head, unsigned flags)
     head->size = (uint8_t)(at - bytes);
 }
 
+static void begin_now_init(perfetto *p)
+{
+    const uint8_t rest[5] = {0, PACKET_TRACK_EVENT << 3 | PROTOBUF_BYTES, 0,
+                             EVENT_TYPE << 3 | PROTOBUF_VARINT, SLICE_BEGIN};
+
+    memcpy(p->begin_now.bytes, p->head.bytes, p->head.size);
+    memcpy(p->begin_now.bytes + p->head.size, rest, sizeof rest);
+    p->begin_now.size = (uint8_t)(p->head.size + sizeof rest);
+}
+
+static void entries_close(perfetto *p)
+{
+    protobuf_close(&p->w, p->entries);
+    p->entries = 0;
+    packet_set_limit(p);
+}
+
 void packet_settle(perfetto *p)
 {
     if (!p->entries)
         return;
-    protobuf_close(&p->w, p->entries);
-    p->entries = 0;
+    entries_close(p);
     packet_close(p);
 }
 
 void packet_open(perfetto *p, unsigned sequence, unsigned flags)
 {
     if (p->entries && sequence == SEQUENCE_EVENTS && flags != FLAG_STATE_CLEARED) {
-        protobuf_close(&p->w, p->entries);
-        p->entries = 0;
+        entries_close(p);
         return;
     }
     packet_settle(p);
@@ -102,15 +119,55 @@ void packet_open(perfetto *p, unsigned sequence, unsigned flags)
         protobuf_uint(&p->w, PACKET_SEQUENCE_FLAGS, flags);
 }
 
+/* Passes blocks that are full, and ends the epoch if it is large enough. */
+static void packet_flush(perfetto *p)
+{
+    protobuf_flush_block(&p->w);
+    uint64_t bytes = p->w.out->written - p->epoch_start;
+    /* Data in use is interned again, so not before events take as many bytes as interned data. */
+    if (bytes >= EPOCH_BYTES && bytes / 2 >= p->entry_bytes)
+        p->epoch_ends = true;
+}
+
+void packet_closed(perfetto *p)
+{
+    /* The tag before the length takes one byte. */
+    if (p->before_window && !p->w.failed)
+        p->w.used = p->packet - 1;
+    if (p->w.used >= OUT_BLOCK)
+        packet_flush(p);
+}
+
+perfetto_put event_put_slowly(perfetto *p, const perfetto_head *head, unsigned type,
+                              protobuf_field track)
+{
+    bool waiting = p->entries;
+
+    if (waiting)
+        packet_open(p, SEQUENCE_EVENTS, FLAG_NEEDS_STATE);
+    else if (p->w.used >= OUT_BLOCK)
+        packet_flush(p);
+    protobuf_room(&p->w, 2 * EVENT_MOST);
+    uint8_t *at = protobuf_at(&p->w);
+    if (waiting) {
+        at = protobuf_put_tag(at, PACKET_TIMESTAMP, PROTOBUF_VARINT);
+    } else {
+        p->packet = (size_t)(at + 1 - p->w.bytes);
+        memcpy(at, head->bytes, sizeof head->bytes);
+        at += head->size;
+    }
+    return event_put_track(p, at, type, track);
+}
+
 void event_open(perfetto *p, unsigned type, protobuf_field track)
 {
-    protobuf_end(&p->w, event_put(p, &p->head, type, track));
+    event_hold(p, event_put(p, &p->head, type, track));
 }
 
 void event_open_named(perfetto *p, unsigned type, protobuf_field track, protobuf_field category,
                       protobuf_field name, protobuf_field stack)
 {
-    protobuf_end(&p->w, event_put_named(p, type, track, category, name, stack));
+    event_hold(p, event_put_named(p, type, track, category, name, stack));
 }
 
 void event_annotate_uint(perfetto *p, unsigned name, uint64_t value)
@@ -241,15 +298,6 @@ void perfetto_restart(perfetto *p)
     tracks_restart(p);
 }
 
-/* Whether to start another epoch, in which data in use is interned again: not before events take as
- * many bytes as interned data. */
-static bool epoch_is_full(const perfetto *p)
-{
-    uint64_t bytes = p->w.out->written - p->epoch_start;
-
-    return p->interned_full || (bytes >= EPOCH_BYTES && bytes / 2 >= p->entry_bytes);
-}
-
 /* ---- events -------------------------------------------------------------------------------- */
 
 void metric_write(perfetto *p, size_t metric)
@@ -341,6 +389,17 @@ static void sync_event(perfetto *p, const gotrace_event *e)
     p->has_clocks = true;
 }
 
+/* v2: the event's stack is that of its goroutine or, of a status, its subject. */
+static inline void name_goroutine(perfetto *p, const gotrace_event *e)
+{
+    bool status = e->flags & GOTRACE_EVENT_INITIAL;
+    uint64_t id = status ? e->subject : e->goroutine;
+    perfetto_goroutine *g = idmap_find(&p->goroutines, id);
+
+    if (g && !g->function)
+        goroutine_name(p, id, g, e->stack);
+}
+
 static void write_event(perfetto *p, const gotrace_event *e)
 {
     if (e->time > p->time) {
@@ -352,7 +411,7 @@ static void write_event(perfetto *p, const gotrace_event *e)
     if (e->generation != p->generation)
         intern_generation(p);
     p->generation = e->generation;
-    if (epoch_is_full(p))
+    if (p->epoch_ends)
         perfetto_restart(p);
     switch ((gotrace_kind)e->kind) {
     case GOTRACE_KIND_NONE:
@@ -381,7 +440,7 @@ static void write_event(perfetto *p, const gotrace_event *e)
     case GOTRACE_KIND_SAMPLE: sample_event(p, e); break;
     }
     if (e->stack && p->version >= GOTRACE_FIRST_V2 && e->kind != GOTRACE_KIND_SAMPLE)
-        goroutine_name(p, e);
+        name_goroutine(p, e);
 }
 
 /* Whether the event is not after the end of the time range. Begins the range at the first event
@@ -453,6 +512,8 @@ static gotrace_status convert_to_perfetto(const convert_job *job)
     p.version = gotrace_reader_summary(job->reader)->version;
     head_init(&p, &p.head, FLAG_NEEDS_STATE);
     head_init(&p, &p.head_of_end, 0);
+    begin_now_init(&p);
+    packet_set_limit(&p);
     intern_init(&p);
     state_init(&p);
     system_goroutines_init(&p.system, job, &p.feed, true);
@@ -469,6 +530,7 @@ static gotrace_status convert_to_perfetto(const convert_job *job)
         /* No event is in the time range: show the state at its beginning. */
         if (p.before_window) {
             p.before_window = false;
+            packet_set_limit(&p);
             perfetto_restart(&p);
             packet_settle(&p);
         }

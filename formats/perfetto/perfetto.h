@@ -163,7 +163,14 @@ enum {
 };
 
 /* Cache of names of states with a reason, found without hashing their text. */
-enum { STATE_NAMES = 64 };
+enum { STATE_NAMES = 64, STATE_PROBES = 8 };
+
+/* A name of a state; the name is 0 in an empty place. */
+typedef struct perfetto_state_name {
+    const char *reason;
+    protobuf_field name;
+    uint8_t state;
+} perfetto_state_name;
 
 /* The data interned in the current incremental state. All of it is dropped when that state is
  * cleared, which also happens when a table gets too large. */
@@ -178,16 +185,15 @@ typedef struct perfetto_interned {
     uint64_t next_string;   /* next iid of a function or file by content */
     idmap frames;           /* hash of a frame to its iid and itself */
     uint64_t next_frame;    /* iid */
-    idmap stacks;           /* stack ids to fields that refer to them */
+    protobuf_field *low;    /* stack ids to fields that refer to them */
+    size_t low_count;       /* a power of two; 0: none */
+    idmap stacks;           /* the same for larger ids */
+    size_t stack_count;     /* in both */
     idmap calls;            /* hash of a frame and the stack of its caller to the stack they make */
     uint64_t next_stack;    /* next iid of a stack by content */
     gotrace_frame *buffer;  /* frames of one stack */
     size_t buffer_size;
-    struct {
-        const char *reason;
-        protobuf_field name;
-        uint8_t state;
-    } states[STATE_NAMES]; /* by address of the reason */
+    perfetto_state_name states[STATE_NAMES + STATE_PROBES - 1]; /* by address of the reason */
 } perfetto_interned;
 
 /* A name as an event refers to it: by iid, or in full if it is too long to intern. */
@@ -229,8 +235,8 @@ typedef struct perfetto_goroutine {
     uint64_t cause;          /* offset of the event where a flow to its next run starts; 0: none */
     const char *reason;      /* of its state */
     perfetto_region *region; /* the innermost open one that began before the time range */
-    int64_t proc;            /* the proc on whose track its run is open, or GOTRACE_NO_PROC */
-    int64_t thread;          /* v2: the thread on whose track it is open, or GOTRACE_NO_THREAD */
+    struct perfetto_proc *proc;     /* on whose track its run is open, or NULL */
+    struct perfetto_thread *thread; /* v2: on whose track it is open, or NULL */
     uint32_t track;
     uint32_t user_track;  /* regions and logs; 0 before the first */
     uint32_t assist;      /* lane of its mark assist, 0: none */
@@ -243,6 +249,7 @@ typedef struct perfetto_goroutine {
 } perfetto_goroutine;
 
 typedef struct perfetto_proc {
+    int64_t id;         /* -1: no proc */
     uint64_t goroutine; /* the goroutine whose run is open, if running */
     uint64_t samples;   /* CPU samples so far */
     protobuf_field track_field;
@@ -260,6 +267,7 @@ typedef struct perfetto_proc {
 enum { SHOWS_NOTHING, SHOWS_GOROUTINE, SHOWS_PROC };
 
 typedef struct perfetto_thread {
+    int64_t id;         /* v2 */
     uint64_t goroutine; /* its goroutine, if busy */
     int64_t proc;       /* v2: its proc, or GOTRACE_NO_PROC */
     uint64_t shown;     /* the goroutine or proc of its open slice */
@@ -287,6 +295,13 @@ typedef struct perfetto_head {
     uint8_t size;
 } perfetto_head;
 
+/* The same up to the type of the event, of the beginning of a slice at the time of the packet
+ * before. */
+typedef struct perfetto_begin {
+    uint8_t bytes[16];
+    uint8_t size;
+} perfetto_begin;
+
 typedef struct perfetto {
     feed feed;
     char program[256]; /* name; possibly not UTF-8 */
@@ -298,7 +313,11 @@ typedef struct perfetto {
     protobuf w;
     size_t packet, event, entry; /* marks of the open messages */
     size_t entries; /* mark of interned data waiting for the rest of their packet; 0: none */
+    /* If w.used is less, an event is written without further tests, in the room that every buffer
+     * has: OUT_BLOCK, or 0 while interned data wait or nothing is to be written. */
+    size_t limit;
     perfetto_head head, head_of_end;
+    perfetto_begin begin_now;
 
     int64_t time;    /* of the current event; never decreases */
     int64_t written; /* time of the last packet that has one */
@@ -313,7 +332,7 @@ typedef struct perfetto {
     uint16_t epoch;       /* number of times the incremental state was cleared */
     uint64_t epoch_start; /* bytes of output when it was last cleared */
     uint64_t entry_bytes; /* bytes of interned data since then */
-    bool interned_full;   /* a limit of interned data is exceeded: clear soon */
+    bool epoch_ends;      /* the state is to be cleared before the next event */
     perfetto_interned interned;
 
     convert_alignment alignment;
@@ -329,7 +348,9 @@ typedef struct perfetto {
     perfetto_lanes assists, stops;
 
     idmap goroutines, procs, tasks;
-    uint64_t states[5]; /* goroutines by state, and threads, in the order of the counter tracks */
+    /* Goroutines by state, and threads, in the order of the counter tracks; the first one counts
+     * states without a track. */
+    uint64_t states[6];
     struct {
         bool known;
         uint64_t value;
@@ -349,6 +370,12 @@ static inline bool wants(const perfetto *p, unsigned part)
 /* ---- packets and events ---------------------------------------------------------------------
  * One packet is open at a time, and in it at most one event. */
 
+/* Call when interned data wait or no longer wait, and at the beginning of the time range. */
+static inline void packet_set_limit(perfetto *p)
+{
+    p->limit = p->entries || p->before_window ? 0 : OUT_BLOCK;
+}
+
 /* Opens a packet. Pending interned data become part of it. */
 void packet_open(perfetto *p, unsigned sequence, unsigned flags);
 /* Closes a packet that would contain only interned data. */
@@ -360,17 +387,14 @@ static inline void packet_timestamp(perfetto *p)
     p->written = p->time;
 }
 
-/* Bytes that are passed to the out at once. */
-enum { FLUSH_BYTES = 32 * 1024 };
+/* The rest of packet_close where something is to be done. */
+void packet_closed(perfetto *p);
 
 static inline void packet_close(perfetto *p)
 {
     protobuf_close(&p->w, p->packet);
-    /* The tag before the length takes one byte. */
-    if (p->before_window && !p->w.failed)
-        p->w.used = p->packet - 1;
-    if (p->w.used >= FLUSH_BYTES)
-        protobuf_flush(&p->w);
+    if (p->w.used >= p->limit)
+        packet_closed(p);
 }
 
 /* Fields that refer to a track or to interned data; an iid of 0 is none. */
@@ -394,79 +418,96 @@ static inline protobuf_field refer_to_stack(uint64_t iid)
     return iid ? protobuf_field_of(EVENT_CALLSTACK_IID, iid) : 0;
 }
 
-/* Upper bound of the size of an event up to its flow. */
+/* Upper bound of the size of an event up to its flow, and of its packet up to there. */
 enum { EVENT_MOST = 96 };
 
-static inline uint8_t *event_put_head(perfetto *p, uint8_t *at, const perfetto_head *head)
+/* An event at the current time that is being written. Most of the file consists of these, so their
+ * bytes are written in one go. Data that they refer to must be interned before. */
+typedef struct perfetto_put {
+    uint8_t *at;
+    uint8_t *event;  /* where its size goes */
+    uint8_t *packet; /* where that of its packet goes; NULL: the packet is closed by packet_close */
+} perfetto_put;
+
+/* The time of the packet, and the event up to its track. */
+static inline perfetto_put event_put_track(perfetto *p, uint8_t *at, unsigned type,
+                                           protobuf_field track)
 {
-    p->packet = (size_t)(at + 1 - p->w.bytes);
+    enum { ONE_BYTE = 0x80 };
+    uint64_t passed = (uint64_t)(p->time - p->written);
+    const uint8_t begin[4] = {PACKET_TRACK_EVENT << 3 | PROTOBUF_BYTES, 0,
+                              EVENT_TYPE << 3 | PROTOBUF_VARINT, (uint8_t)type};
+
+    p->written = p->time;
+    if (passed < ONE_BYTE)
+        *at++ = (uint8_t)passed;
+    else
+        at = protobuf_put_varint(at, passed);
+    memcpy(at, begin, sizeof begin);
+    return (perfetto_put){.at = protobuf_put_field(at + sizeof begin, track), .event = at + 1};
+}
+
+/* The same with the bytes before it. Requires EVENT_MOST bytes of room. */
+static inline perfetto_put event_put_head(perfetto *p, uint8_t *at, const perfetto_head *head,
+                                          unsigned type, protobuf_field track)
+{
     memcpy(at, head->bytes, sizeof head->bytes);
-    return at + head->size;
+    perfetto_put put = event_put_track(p, at + head->size, type, track);
+    put.packet = at + 1;
+    return put;
 }
 
-/* The bytes of a packet up to the tag of its timestamp. */
-static inline uint8_t *event_packet(perfetto *p, const perfetto_head *head)
-{
-    protobuf_room(&p->w, EVENT_MOST);
-    if (p->entries) {
-        packet_open(p, SEQUENCE_EVENTS, FLAG_NEEDS_STATE);
-        return protobuf_put_tag(protobuf_at(&p->w), PACKET_TIMESTAMP, PROTOBUF_VARINT);
-    }
-    return event_put_head(p, protobuf_at(&p->w), head);
-}
+/* event_put if w.used has reached the limit. */
+perfetto_put event_put_slowly(perfetto *p, const perfetto_head *head, unsigned type,
+                              protobuf_field track);
 
-/* The time of the event's packet, which is the current one, and the event up to its track. */
-static inline uint8_t *event_put_track(perfetto *p, uint8_t *at, unsigned type,
-                                       protobuf_field track)
+/* An event up to its track. */
+static inline perfetto_put event_put(perfetto *p, const perfetto_head *head, unsigned type,
+                                     protobuf_field track)
 {
-    if (p->time == p->written) {
-        *at++ = 0;
-    } else {
-        at = protobuf_put_varint(at, (uint64_t)(p->time - p->written));
-        p->written = p->time;
-    }
-    at = protobuf_put_tag(at, PACKET_TRACK_EVENT, PROTOBUF_BYTES);
-    p->event = (size_t)(at++ - p->w.bytes);
-    at = protobuf_put_tag(at, EVENT_TYPE, PROTOBUF_VARINT);
-    *at++ = (uint8_t)type;
-    return protobuf_put_field(at, track);
-}
-
-/* An event at the current time, up to its track. Most of the file consists of these, so the bytes
- * are written in one go. Data that it refers to must be interned before. */
-static inline uint8_t *event_put(perfetto *p, const perfetto_head *head, unsigned type,
-                                 protobuf_field track)
-{
-    return event_put_track(p, event_packet(p, head), type, track);
+    if (p->w.used >= p->limit)
+        return event_put_slowly(p, head, type, track);
+    return event_put_head(p, protobuf_at(&p->w), head, type, track);
 }
 
 /* The same with the fields of most events. 0 omits a field. */
-static inline uint8_t *event_put_named(perfetto *p, unsigned type, protobuf_field track,
-                                       protobuf_field category, protobuf_field name,
-                                       protobuf_field stack)
+static inline perfetto_put event_put_named(perfetto *p, unsigned type, protobuf_field track,
+                                           protobuf_field category, protobuf_field name,
+                                           protobuf_field stack)
 {
-    uint8_t *at = event_put(p, &p->head, type, track);
+    perfetto_put put = event_put(p, &p->head, type, track);
 
-    at = protobuf_put_field(at, category);
-    at = protobuf_put_field(at, name);
-    return protobuf_put_field(at, stack);
+    put.at = protobuf_put_field(put.at, category);
+    put.at = protobuf_put_field(put.at, name);
+    put.at = protobuf_put_field(put.at, stack);
+    return put;
 }
 
-/* Sets the sizes of an event that has at most EVENT_MOST bytes, and of its packet. */
-static inline void event_set_sizes(perfetto *p, const uint8_t *end)
+static inline void event_put_sizes(perfetto_put put)
 {
-    size_t used = (size_t)(end - p->w.bytes);
-
-    p->w.bytes[p->event] = (uint8_t)(used - p->event - 1);
-    p->w.bytes[p->packet] = (uint8_t)(used - p->packet - 1);
+    *put.event = (uint8_t)(put.at - put.event - 1);
+    *put.packet = (uint8_t)(put.at - put.packet - 1);
 }
 
 /* Closes an event that has only fields of a bounded size. */
-static inline void event_end(perfetto *p, const uint8_t *at)
+static inline void event_end(perfetto *p, perfetto_put put)
 {
-    protobuf_end(&p->w, at);
-    p->w.bytes[p->event] = (uint8_t)(p->w.used - p->event - 1);
-    packet_close(p);
+    protobuf_end(&p->w, put.at);
+    if (put.packet) {
+        event_put_sizes(put);
+    } else {
+        *put.event = (uint8_t)(put.at - put.event - 1);
+        packet_close(p);
+    }
+}
+
+/* Leaves the event open: fields of any size can be added, until event_close. */
+static inline void event_hold(perfetto *p, perfetto_put put)
+{
+    protobuf_end(&p->w, put.at);
+    p->event = (size_t)(put.event - p->w.bytes);
+    if (put.packet)
+        p->packet = (size_t)(put.packet - p->w.bytes);
 }
 
 /* Open an event to which fields of any size are added. */
@@ -501,20 +542,24 @@ static inline void slice_end(perfetto *p, protobuf_field track)
 
 /* Ends a slice of the track and begins the next at the same time, as goroutines do at each change
  * of state. The second event remains open. */
-static inline uint8_t *event_put_next(perfetto *p, protobuf_field track, protobuf_field name,
-                                      protobuf_field stack)
+static inline perfetto_put event_put_next(perfetto *p, protobuf_field track, protobuf_field name,
+                                          protobuf_field stack)
 {
-    if (p->entries || p->before_window || p->w.used >= FLUSH_BYTES - EVENT_MOST) {
+    if (p->w.used >= p->limit) {
         slice_end(p, track);
         return event_put_named(p, SLICE_BEGIN, track, 0, name, stack);
     }
-    protobuf_room(&p->w, 2 * EVENT_MOST);
-    uint8_t *at = event_put_head(p, protobuf_at(&p->w), &p->head_of_end);
-    at = event_put_track(p, at, SLICE_END, track);
-    event_set_sizes(p, at);
-    at = event_put_head(p, at, &p->head);
-    at = event_put_track(p, at, SLICE_BEGIN, track);
-    return protobuf_put_field(protobuf_put_field(at, name), stack);
+    perfetto_put put = event_put_head(p, protobuf_at(&p->w), &p->head_of_end, SLICE_END, track);
+    event_put_sizes(put);
+    uint8_t *at = put.at;
+    memcpy(at, p->begin_now.bytes, sizeof p->begin_now.bytes);
+    put.packet = at + 1;
+    at += p->begin_now.size;
+    put.event = at - 3;
+    at = protobuf_put_field(at, track);
+    at = protobuf_put_field(at, name);
+    put.at = protobuf_put_field(at, stack);
+    return put;
 }
 
 /* Add annotations to the open event. */
@@ -543,10 +588,33 @@ perfetto_name intern_name(perfetto *p, const char *text, size_t size);
 perfetto_name intern_value(perfetto *p, const char *text, size_t size);
 /* The iid of an event name that is used for one object only and not looked up again. */
 uint32_t intern_new_name(perfetto *p, const char *text, size_t size);
+/* intern_state_name and intern_stack if that is not known. */
+protobuf_field intern_new_state_name(perfetto *p, unsigned state, const char *reason);
+protobuf_field intern_new_stack(perfetto *p, uint64_t id);
+
+/* Within a generation, a reason's address identifies it. */
+static inline size_t intern_state_place(unsigned state, const char *reason)
+{
+    return ((uintptr_t)reason / 8 + state) % STATE_NAMES;
+}
+
 /* Refers to "waiting (chan receive)". */
-protobuf_field intern_state_name(perfetto *p, unsigned state, const char *reason);
+static inline protobuf_field intern_state_name(perfetto *p, unsigned state, const char *reason)
+{
+    const perfetto_state_name *known = &p->interned.states[intern_state_place(state, reason)];
+
+    return known->reason == reason && known->state == state && known->name
+               ? known->name
+               : intern_new_state_name(p, state, reason);
+}
+
 /* Refers to a stack of the trace; 0 if it has no frames. */
-protobuf_field intern_stack(perfetto *p, uint64_t id);
+static inline protobuf_field intern_stack(perfetto *p, uint64_t id)
+{
+    if (id < p->interned.low_count && p->interned.low[id])
+        return p->interned.low[id];
+    return id ? intern_new_stack(p, id) : 0;
+}
 
 /* ---- tracks.c ---------------------------------------------------------------------- */
 
@@ -578,7 +646,7 @@ void thread_transition(perfetto *p, perfetto_goroutine *g, const gotrace_event *
 /* v2: updates the tracks of threads after a transition of a proc. */
 void thread_proc(perfetto *p, const gotrace_event *e);
 void threads_reopen(perfetto *p);
-/* The goroutine leaves its thread. */
+/* The goroutine leaves its thread, if it has one. */
 void thread_leave(perfetto *p, perfetto_goroutine *g);
 /* Ends all open slices. */
 void threads_end(perfetto *p);
@@ -595,7 +663,7 @@ perfetto_proc *proc_find(perfetto *p, int64_t id);
 void goroutine_transition(perfetto *p, const gotrace_event *e);
 void proc_transition(perfetto *p, const gotrace_event *e);
 /* v2: names a goroutine that existed before the trace after the stack of its event. */
-void goroutine_name(perfetto *p, const gotrace_event *e);
+void goroutine_name(perfetto *p, uint64_t id, perfetto_goroutine *g, uint64_t stack);
 /* Begins the slice of the goroutine's state again. */
 void goroutine_reopen(perfetto *p, uint64_t id, perfetto_goroutine *g);
 /* Begins the run and the ranges of the proc again. */
@@ -603,8 +671,6 @@ void proc_reopen(perfetto *p, int64_t id);
 void ranges_reopen(perfetto *p);
 void label_event(perfetto *p, const gotrace_event *e);
 void range_event(perfetto *p, const gotrace_event *e);
-/* A thread got (more) or lost its goroutine. */
-void count_thread(perfetto *p, bool more);
 /* Nanoseconds between counter values in bursts. If written at every change of state, the counters
  * would be a large part of the file and most of the viewer's rows. The last value of a burst is
  * always written; outside bursts the counters are exact. */

@@ -46,8 +46,6 @@ static void remember_stack(perfetto *p, perfetto_goroutine *g, uint64_t id, prot
 
 static void goroutine_init(perfetto *p, uint64_t id, perfetto_goroutine *g, uint64_t start_stack)
 {
-    g->proc = GOTRACE_NO_PROC;
-    g->thread = GOTRACE_NO_THREAD;
     if (p->version >= VERSION_WITH_FUNCTIONS)
         goroutine_starts(p, id, g, start_stack, false);
     if (p->version >= GOTRACE_FIRST_V2) {
@@ -98,6 +96,7 @@ perfetto_proc *proc_find(perfetto *p, int64_t id)
         protobuf_fail(&p->w);
         return NULL;
     }
+    proc->id = id;
     proc->thread = proc->holder = GOTRACE_NO_THREAD;
     return proc;
 }
@@ -115,34 +114,38 @@ perfetto_proc *proc_get(perfetto *p, int64_t id)
 
 /* ---- counters ------------------------------------------------------------------------------ */
 
-static void count_state(perfetto *p, unsigned state, bool more)
+static void count_change(perfetto *p, unsigned from, unsigned to)
 {
-    static const uint8_t places[] = {
+    /* 1 is the place of the first track. */
+    static const uint8_t places[GOTRACE_STATE_ABANDONED + 1] = {
         [GOTRACE_STATE_RUNNABLE] = TRACK_RUNNABLE - TRACK_RUNNABLE + 1,
         [GOTRACE_STATE_RUNNING] = TRACK_RUNNING - TRACK_RUNNABLE + 1,
         [GOTRACE_STATE_WAITING] = TRACK_WAITING - TRACK_RUNNABLE + 1,
         [GOTRACE_STATE_SYSCALL] = TRACK_SYSCALL - TRACK_RUNNABLE + 1,
     };
-    unsigned place = places[state];
+    unsigned before = places[from], after = places[to];
 
-    if (place == 0 || !wants(p, PART_COUNTERS))
+    if (!wants(p, PART_COUNTERS))
         return;
-    p->states[place - 1] += more ? 1 : (uint64_t)-1;
-    if (p->changed < place)
-        p->changed = place;
+    p->states[before]--;
+    p->states[after]++;
+    if (p->changed < before)
+        p->changed = before;
+    if (p->changed < after)
+        p->changed = after;
 }
 
 /* Whether an event can carry the changed counters: trace_processor takes all values after the first
  * 0 as 0. */
 static bool fits_event(const perfetto *p)
 {
-    unsigned i = 0;
+    unsigned i = 1;
 
-    while (i < p->changed && p->states[i] > 0)
+    while (i <= p->changed && p->states[i] > 0)
         i++;
-    while (i < p->changed && p->states[i] == 0)
+    while (i <= p->changed && p->states[i] == 0)
         i++;
-    return i == p->changed;
+    return i > p->changed;
 }
 
 /* Whether the changed counters are due, and an event can carry them. If it cannot, they get events
@@ -155,27 +158,17 @@ static bool has_counters(const perfetto *p)
 /* Adds the changed counters, and those before them, to the open event. */
 static void add_counters(perfetto *p)
 {
-    for (unsigned i = 0; i < p->changed; i++)
+    for (unsigned i = 1; i <= p->changed; i++)
         protobuf_uint(&p->w, EVENT_EXTRA_COUNTER_VALUES, p->states[i]);
     p->changed = 0;
     p->counted = p->time;
-}
-
-void count_thread(perfetto *p, bool more)
-{
-    enum { PLACE = TRACK_THREADS - TRACK_RUNNABLE };
-
-    if (!wants(p, PART_COUNTERS))
-        return;
-    p->states[PLACE] += more ? 1 : (uint64_t)-1;
-    p->changed = PLACE + 1;
 }
 
 void write_counters(perfetto *p)
 {
     for (unsigned i = 0; i < p->changed; i++) {
         event_open(p, COUNTER, refer_to_track(p, TRACK_RUNNABLE + i));
-        protobuf_uint(&p->w, EVENT_COUNTER_VALUE, p->states[i]);
+        protobuf_uint(&p->w, EVENT_COUNTER_VALUE, p->states[i + 1]);
         event_close(p);
     }
     p->changed = 0;
@@ -194,9 +187,9 @@ static void sweep_end(perfetto *p, perfetto_proc *proc)
 /* Ends a goroutine's run; stack is the id of where it stopped. */
 static void run_end(perfetto *p, perfetto_goroutine *g, uint64_t stack_id)
 {
-    perfetto_proc *proc = idmap_find(&p->procs, (uint64_t)g->proc);
+    perfetto_proc *proc = g->proc;
 
-    g->proc = GOTRACE_NO_PROC;
+    g->proc = NULL;
     if (!proc)
         return;
     sweep_end(p, proc);
@@ -240,24 +233,26 @@ static void run_begin(perfetto *p, perfetto_goroutine *g, const gotrace_event *e
     /* At the beginning of a generation an active sweep is recorded before its proc. */
     bool sweeps = proc->sweeping && (e->flags & GOTRACE_EVENT_INITIAL);
     sweep_end(p, proc);
-    perfetto_name label = intern_value(p, e->text, e->text_size);
+    perfetto_name label = {0};
+    if (e->text_size > 0)
+        label = intern_value(p, e->text, e->text_size);
     protobuf_field stack = remembered_stack(p, g);
-    uint8_t *at = event_put_named(p, SLICE_BEGIN, proc->track_field,
-                                  refer_to_category(CATEGORY_RUN), g->name, stack);
+    perfetto_put put = event_put_named(p, SLICE_BEGIN, proc->track_field,
+                                       refer_to_category(CATEGORY_RUN), g->name, stack);
     if (g->cause && g->cause == e->cause)
-        at = protobuf_put_fixed64(at, EVENT_TERMINATING_FLOW_IDS, own_id(p, g->cause));
+        put.at = protobuf_put_fixed64(put.at, EVENT_TERMINATING_FLOW_IDS, own_id(p, g->cause));
     if (label.size > 0) {
-        protobuf_end(&p->w, at);
+        event_hold(p, put);
         event_annotate_string(p, ANNOTATE_LABEL, label);
         event_close(p);
     } else {
-        event_end(p, at);
+        event_end(p, put);
     }
     if (sweeps)
         sweep_begin(p, proc, 0);
     proc->running = true;
     proc->goroutine = e->subject;
-    g->proc = proc_id(e->proc);
+    g->proc = proc;
     g->cause = 0;
 }
 
@@ -279,9 +274,9 @@ void proc_transition(perfetto *p, const gotrace_event *e)
 void label_event(perfetto *p, const gotrace_event *e)
 {
     const perfetto_goroutine *g = idmap_find(&p->goroutines, e->goroutine);
-    perfetto_proc *proc = g ? idmap_find(&p->procs, (uint64_t)g->proc) : NULL;
+    perfetto_proc *proc = g ? g->proc : NULL;
 
-    if (!proc || g->proc == GOTRACE_NO_PROC)
+    if (!proc)
         return;
     proc->label = intern_value(p, e->text, e->text_size).iid;
     proc->label_epoch = p->epoch;
@@ -297,12 +292,13 @@ static void show_cause(perfetto *p, perfetto_goroutine *g, const gotrace_event *
     if (!proc)
         return;
     protobuf_field stack = intern_stack(p, e->stack);
-    uint8_t *at = event_put_named(p, INSTANT, proc->track_field, 0, refer_to_name(name), stack);
+    perfetto_put put = event_put_named(p, INSTANT, proc->track_field, 0, refer_to_name(name),
+                                       stack);
     if (wants(p, PART_FLOWS)) {
-        at = protobuf_put_fixed64(at, EVENT_FLOW_IDS, own_id(p, e->offset));
+        put.at = protobuf_put_fixed64(put.at, EVENT_FLOW_IDS, own_id(p, e->offset));
         g->cause = e->offset;
     }
-    event_end(p, at);
+    event_end(p, put);
 }
 
 static void goroutine_end(perfetto *p, uint64_t id, perfetto_goroutine *g)
@@ -364,21 +360,22 @@ static void show_state(perfetto *p, perfetto_goroutine *g, const gotrace_event *
     perfetto_name function = {0};
     if (!g->named)
         function = full_name(p, g);
-    uint8_t *at = before != GOTRACE_STATE_UNDETERMINED
-                      ? event_put_next(p, g->track_field, name, stack)
-                      : event_put_named(p, SLICE_BEGIN, g->track_field, 0, name, stack);
+    perfetto_put put = before != GOTRACE_STATE_UNDETERMINED
+                           ? event_put_next(p, g->track_field, name, stack)
+                           : event_put_named(p, SLICE_BEGIN, g->track_field, 0, name, stack);
     if (returns && wants(p, PART_FLOWS) && wants(p, PART_PROCS)) {
-        at = protobuf_put_fixed64(at, EVENT_FLOW_IDS, own_id(p, e->offset));
+        put.at = protobuf_put_fixed64(put.at, EVENT_FLOW_IDS, own_id(p, e->offset));
         g->cause = e->offset;
     }
-    if (function.size == 0 && !has_counters(p)) {
-        event_end(p, at);
+    bool counters = has_counters(p);
+    if (function.size == 0 && !counters) {
+        event_end(p, put);
         return;
     }
-    protobuf_end(&p->w, at);
+    event_hold(p, put);
     if (function.size > 0)
         event_annotate_string(p, ANNOTATE_FUNCTION, function);
-    if (has_counters(p))
+    if (counters)
         add_counters(p);
     event_close(p);
 }
@@ -416,7 +413,7 @@ static bool keeps_proc(const perfetto *p, const perfetto_goroutine *g, const got
     if (p->version < GOTRACE_FIRST_V2)
         return e->to == GOTRACE_STATE_SYSCALL && e->type == GOTRACE_V1_GoSysCall;
     return e->to == GOTRACE_STATE_SYSCALL ||
-           (e->to == GOTRACE_STATE_RUNNING && g->proc == proc_id(e->proc));
+           (e->to == GOTRACE_STATE_RUNNING && g->proc->id == proc_id(e->proc));
 }
 
 /* Whether the event repeats the goroutine's state: it lost its proc, or a generation begins. */
@@ -425,14 +422,9 @@ static bool is_repeated(const perfetto *p, const perfetto_goroutine *g, const go
     return e->to == g->state && (e->to == GOTRACE_STATE_SYSCALL || reports_status(p, e));
 }
 
-void goroutine_name(perfetto *p, const gotrace_event *e)
+void goroutine_name(perfetto *p, uint64_t id, perfetto_goroutine *g, uint64_t stack)
 {
-    uint64_t id = reports_status(p, e) ? e->subject : e->goroutine;
-    perfetto_goroutine *g = idmap_find(&p->goroutines, id);
-
-    if (!g || g->function)
-        return;
-    goroutine_starts(p, id, g, e->stack, true);
+    goroutine_starts(p, id, g, stack, true);
     if (g->function)
         track_goroutine(p, id, g);
 }
@@ -443,14 +435,13 @@ void goroutine_transition(perfetto *p, const gotrace_event *e)
 
     if (!g)
         return;
-    if (g->proc != GOTRACE_NO_PROC && !keeps_proc(p, g, e))
+    if (g->proc && !keeps_proc(p, g, e))
         run_end(p, g, e->stack);
     if (p->version >= GOTRACE_FIRST_V2 && (wants(p, PART_THREADS) || wants(p, PART_COUNTERS)))
         thread_transition(p, g, e);
     if (is_repeated(p, g, e))
         return;
-    count_state(p, g->state, false);
-    count_state(p, e->to, true);
+    count_change(p, g->state, e->to);
     if (e->to == GOTRACE_STATE_NOT_EXIST) {
         goroutine_end(p, e->subject, g);
         return;
@@ -464,7 +455,7 @@ void goroutine_transition(perfetto *p, const gotrace_event *e)
             show_cause(p, g, e, NAME_CREATE);
     }
     show_state(p, g, e);
-    if (e->to == GOTRACE_STATE_RUNNING && g->proc == GOTRACE_NO_PROC)
+    if (e->to == GOTRACE_STATE_RUNNING && !g->proc)
         run_begin(p, g, e);
 }
 

@@ -45,6 +45,7 @@ perfetto_thread *thread_get(perfetto *p, int64_t id, int64_t proc)
         protobuf_fail(&p->w);
         return NULL;
     }
+    thread->id = id;
     if (thread->epoch == p->epoch)
         return thread;
     if (!thread->track) {
@@ -94,13 +95,22 @@ static void thread_show(perfetto *p, perfetto_thread *thread)
         slice_begin(p, thread);
 }
 
+/* A thread got (more) or lost its goroutine. */
+static void count_thread(perfetto *p, bool more)
+{
+    enum { PLACE = TRACK_THREADS - TRACK_RUNNABLE + 1 };
+
+    if (!wants(p, PART_COUNTERS))
+        return;
+    p->states[PLACE] += more ? 1 : (uint64_t)-1;
+    p->changed = PLACE;
+}
+
 void thread_leave(perfetto *p, perfetto_goroutine *g)
 {
-    perfetto_thread *thread = g->thread != GOTRACE_NO_THREAD
-                                  ? idmap_find(&p->threads, (uint64_t)g->thread)
-                                  : NULL;
+    perfetto_thread *thread = g->thread;
 
-    g->thread = GOTRACE_NO_THREAD;
+    g->thread = NULL;
     if (!thread || !thread->busy)
         return;
     thread->busy = false;
@@ -112,9 +122,11 @@ void thread_transition(perfetto *p, perfetto_goroutine *g, const gotrace_event *
 {
     bool on = e->to == GOTRACE_STATE_RUNNING || e->to == GOTRACE_STATE_SYSCALL;
 
-    if (g->thread != GOTRACE_NO_THREAD && (!on || g->thread != e->thread))
+    if (g->thread && on && g->thread->id == e->thread)
+        return;
+    if (g->thread)
         thread_leave(p, g);
-    if (!on || e->thread == GOTRACE_NO_THREAD || g->thread == e->thread)
+    if (!on || e->thread == GOTRACE_NO_THREAD)
         return;
     perfetto_thread *thread = thread_get(p, e->thread, e->proc);
     if (!thread)
@@ -128,7 +140,7 @@ void thread_transition(perfetto *p, perfetto_goroutine *g, const gotrace_event *
     count_thread(p, true);
     thread->busy = true;
     thread->goroutine = e->subject;
-    g->thread = e->thread;
+    g->thread = thread;
     thread_show(p, thread);
 }
 

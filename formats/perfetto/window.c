@@ -43,6 +43,7 @@ void window_begin(perfetto *p)
 {
     packet_settle(p);
     p->before_window = false;
+    packet_set_limit(p);
     p->time = p->from;
     perfetto_restart(p);
     goroutines_reopen(p);
