@@ -109,6 +109,26 @@ static void put_go_v1(gt_rec_place *w, gotrace_rec_go *g)
         put_state_v1(w, g);
 }
 
+/* Whether the trace lacks its creation, and cannot have its status: readers know all goroutines
+ * after the first generation. */
+static bool is_uncreated(const gotrace_recorder *r, const gotrace_rec_go *g)
+{
+    return r->v2 && g->uncreated >= r->first_era;
+}
+
+/* The first event of a goroutine that was created without a proc, by a thread that has one. */
+static void put_creation(gotrace_rec_thread *t, gotrace_rec_go *g)
+{
+    gotrace_recorder *r = t->recorder;
+    const gt_rec_entry *start = gt_rec_start_entry(r, t->era, g->start_pc, false);
+    const uint64_t args[3] = {g->state.id, gt_rec_id(start), 0};
+    gt_rec_place w = gt_rec_place_of(t, t->proc);
+    const bool waits = g->state.status == GT_REC_WAITING;
+    g->ticks = gt_rec_put_record(&w, waits ? GOTRACE_V2_GoCreateBlocked : GOTRACE_V2_GoCreate, args,
+                                 3, NULL, 0);
+    g->state.seq = g->uncreated = 0;
+}
+
 static void put_go(gt_rec_place *w, gotrace_rec_go *g)
 {
     g->state.seq = 0;
@@ -156,6 +176,8 @@ static bool is_on_thread(const gotrace_rec_go *g)
 
 static void put_go_locked(gotrace_recorder *r, uint64_t era, gotrace_rec_go *g)
 {
+    if (is_uncreated(r, g))
+        return;
     gotrace_rec_thread *t = is_on_thread(g) ? g->thread : NULL;
     gt_rec_place w = put_for(r, era, t, t ? t->proc : NULL);
     put_go(&w, g);
@@ -222,9 +244,13 @@ void gt_rec_describe_go(gotrace_rec_thread *t, gotrace_rec_go *g)
     if (!claim(&g->state, t->era, &before))
         return;
     describe_earlier_go(r, t->era, g, before);
-    gt_rec_note_go(r, t->era, g, true, false);
+    const bool creates = is_uncreated(r, g) && t->proc;
+    if (!creates)
+        gt_rec_note_go(r, t->era, g, true, false);
     gt_rec_stamp(t);
-    if (!t->closing) {
+    if (creates && !t->closing) {
+        put_creation(t, g);
+    } else if (!t->closing) {
         gt_rec_place w = gt_rec_place_of(t, t->proc);
         put_go(&w, g);
     }
@@ -310,7 +336,7 @@ void gt_rec_note_rest(gotrace_recorder *r, uint64_t era)
             if (atomic_load_explicit(&g->state.status, memory_order_acquire) == 0 ||
                 !claim(&g->state, era, &before))
                 continue;
-            if (g->state.status != 0)
+            if (g->state.status != 0 && !is_uncreated(r, g))
                 gt_rec_note_go(r, era, g, false, false);
             set_described(&g->state, before);
         }

@@ -140,6 +140,7 @@ static void init_go(gotrace_rec_go *g, const gotrace_rec_thread *t, uint64_t id,
     g->thread = NULL;
     g->blocked = g->assists = g->created_blocked = false;
     g->stack = NULL;
+    g->uncreated = 0;
     g->state.noted_era = 0;
     atomic_store_explicit(&g->state.status, status, memory_order_release);
 }
@@ -179,6 +180,8 @@ static gotrace_rec_go *create(gotrace_rec_thread *t, gt_rec_call call, uint64_t 
         g->ticks = gt_rec_put(t, t->recorder->v2 ? v2 : GOTRACE_V1_GoCreate, args, 3);
         gt_rec_keep_stack(t, g, start);
     }
+    if (recorded && !put)
+        g->uncreated = t->era;
     atomic_store_explicit(&g->state.described, put || t->closing ? t->era : 0,
                           memory_order_release);
     gt_rec_event_end(t);

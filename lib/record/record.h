@@ -171,9 +171,10 @@ struct gotrace_rec_go {
     bool blocked;                /* v1: its system call blocked, or it is described as blocked */
     bool assists;                /* GC mark assist */
     bool created_blocked;        /* and not started since; up to 1.22 its status is runnable */
-    const gt_rec_entry
-        *stack;         /* where it stopped last; NULL: unknown. In the table of stack_era: */
-    uint64_t stack_era; /* it is no longer valid when that is complete */
+    uint64_t uncreated; /* v2: the era in which it was created without a proc, which the trace
+                           cannot have: it is created by its first event. 0: none */
+    const gt_rec_entry *stack; /* where it stopped last; NULL: unknown. In the table of: */
+    uint64_t stack_era;        /* after whose end it is not valid */
     gotrace_rec_go *next_free;
     uint64_t live_id; /* checking mode: its id; 0: the handle is free */
 };

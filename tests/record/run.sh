@@ -20,6 +20,9 @@ kills=$(realpath tests/record/kills.sh)
 for program in waits ends forks counts; do
     "${compiler[@]}" -O1 -g -pthread -o "$work/$program" "testdata/record/$program.c" || exit 1
 done
+"${compiler[@]}" -O1 -g -pthread -Ilib -o "$work/plugins" testdata/record/plugins.c &&
+    "${compiler[@]}" -O1 -g -fPIC -shared -DPLUGIN -o "$work/plugin.so" testdata/record/plugins.c || exit 1
+library=$(realpath "$BUILD")/libgotrace.so
 cd "$work" || exit 1
 
 # count WORDS FILE: the number of lines that end with the words.
@@ -252,6 +255,18 @@ check 'the output of the program' program_output
 
 default_name() { "$gotrace" record -- ./ends exit; [ $? -eq 10 ] && "$gotrace" validate ends.trace; }
 check 'default name' default_name
+
+# The function of a library that the program has unloaded has its name.
+unloaded() {
+    "$gotrace" record -o unloaded.trace -- ./plugins wait ./plugin.so && "$gotrace" validate unloaded.trace &&
+        "$gotrace" print --format go unloaded.trace | grep 'plugin_wait @'
+}
+check 'a library that is unloaded' unloaded
+if readelf -d "$library" | grep -qE 'NEEDED.*lib[at]san'; then
+    skip 'the recorder in a library that is unloaded' 'a sanitizer cannot be loaded later'
+else
+    check 'the recorder in a library that is unloaded' ./plugins record "$library"
+fi
 
 # ---- programs and recorders that are killed ------------------------------------------------------
 

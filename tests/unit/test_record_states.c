@@ -287,6 +287,33 @@ START_TEST(callers)
 }
 END_TEST
 
+/* A goroutine that is created without a proc, which no reader accepts, is created when it starts.
+ */
+START_TEST(created_without_proc)
+{
+    uint64_t counts[GT_CODES];
+    scene s = scene_new(_i, NULL, NULL);
+    run_new(&s, 1);
+    gotrace_rec_go_park(s.t, GOTRACE_REC_SEND, NULL, 0);
+    gotrace_recorder_advance(s.r);
+    gotrace_rec_proc_stop(s.t);
+    gotrace_rec_go *g = gotrace_rec_go_create(s.t, 2, 5000, NULL, 0);
+    gotrace_rec_go *h = gotrace_rec_go_create_blocked(s.t, 3, 5000, NULL, 0);
+    gotrace_recorder_advance(s.r);
+    gotrace_rec_proc_start(s.t, s.p);
+    gotrace_rec_go_start(s.t, g);
+    gotrace_rec_go_unpark(s.t, h, NULL, 0);
+    gotrace_rec_go_end(s.t);
+    gotrace_recorder_advance(s.r);
+    gotrace_rec_go_start(s.t, h);
+    gotrace_rec_go_end(s.t);
+    scene_stop(&s);
+    count_records(&s.trace, counts);
+    ck_assert_uint_eq(counts[GOTRACE_V2_GoCreate] + counts[GOTRACE_V2_GoCreateBlocked], 3);
+    scene_free(&s);
+}
+END_TEST
+
 /* ---- generations that are dropped --------------------------------------------------------------
  */
 
@@ -500,6 +527,7 @@ static Suite *suite(void)
     tcase_add_test(t, frame_pointers);
     tcase_add_test(t, callback);
     tcase_add_test(t, callers);
+    tcase_add_loop_test(t, created_without_proc, 22, 27);
     tcase_add_loop_test(t, dropped, 22, 27);
     tcase_add_test(t, dropped_without_memory);
     tcase_add_test(t, not_droppable);
