@@ -463,6 +463,7 @@ static gotrace_status write_events(perfetto *p, const convert_job *job, bool *be
 {
     const gotrace_event *event;
     gotrace_status status;
+    bool threads = job->threads > 1, whole = !p->before_window && p->to == 0;
 
     while ((status = feed_next(&p->feed, &event)) == GOTRACE_EVENT) {
         if (event->kind == GOTRACE_KIND_SYNC) {
@@ -473,7 +474,7 @@ static gotrace_status write_events(perfetto *p, const convert_job *job, bool *be
             find_zero(p, event);
             start(p, job->name);
         }
-        if (!in_window(p, event)) {
+        if (!whole && !in_window(p, event)) {
             *beyond = true;
             return status;
         }
@@ -482,7 +483,7 @@ static gotrace_status write_events(perfetto *p, const convert_job *job, bool *be
         /* The output has failed; the caller reports why. */
         if (p->w.out->failed)
             return GOTRACE_END;
-        if (job->threads > 1)
+        if (threads && !p->feed.begun)
             feed_begin_thread(&p->feed);
     }
     return status;

@@ -214,6 +214,7 @@ typedef struct perfetto_lanes {
 /* The name of a start function. It outlives its generation. */
 typedef struct perfetto_function {
     size_t size, short_size;
+    bool clean;  /* the shortened name is UTF-8 */
     char text[]; /* the full name, then the shortened one */
 } perfetto_function;
 
@@ -435,15 +436,16 @@ static inline perfetto_put event_put_track(perfetto *p, uint8_t *at, unsigned ty
 {
     enum { ONE_BYTE = 0x80 };
     uint64_t passed = (uint64_t)(p->time - p->written);
-    const uint8_t begin[4] = {PACKET_TRACK_EVENT << 3 | PROTOBUF_BYTES, 0,
-                              EVENT_TYPE << 3 | PROTOBUF_VARINT, (uint8_t)type};
+    uint32_t begin = PACKET_TRACK_EVENT << 3 | PROTOBUF_BYTES |
+                     (EVENT_TYPE << 3 | PROTOBUF_VARINT) << 16 | type << 24;
 
     p->written = p->time;
     if (passed < ONE_BYTE)
         *at++ = (uint8_t)passed;
     else
         at = protobuf_put_varint(at, passed);
-    memcpy(at, begin, sizeof begin);
+    begin = htole32(begin);
+    memcpy(at, &begin, sizeof begin);
     return (perfetto_put){.at = protobuf_put_field(at + sizeof begin, track), .event = at + 1};
 }
 

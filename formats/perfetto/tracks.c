@@ -4,6 +4,7 @@
 
 #include "formats/perfetto/perfetto.h"
 #include "formats/common/functions.h"
+#include "formats/common/utf8.h"
 #include "core/hash.h"
 
 /* Order of the groups below the process. */
@@ -106,6 +107,8 @@ static const perfetto_function *shared_function(perfetto *p, const char *text, s
     function->size = size;
     memcpy(function->text, text, size);
     function->short_size = function_short(function->text + size, size, text, size);
+    function->clean = utf8_valid_prefix(function->text + size, function->short_size) ==
+                      function->short_size;
     return *slot = function;
 }
 
@@ -278,6 +281,57 @@ static void describe_user(perfetto *p, const perfetto_goroutine *g)
     describe_single(p, g->user_track, g->track, name, sizeof name - 1, 0);
 }
 
+static uint8_t *put_text(uint8_t *at, unsigned field, const label *l)
+{
+    at = protobuf_put_tag(at, field, PROTOBUF_BYTES);
+    *at++ = (uint8_t)l->size;
+    memcpy(at, l->text, l->size);
+    return at + l->size;
+}
+
+/* Interns the name of a goroutine's runs and describes its track as track_goroutine otherwise does,
+ * but in one go: some programs have a goroutine for each few events. False, and nothing is written,
+ * if the name is long or something else is out of the ordinary. */
+static bool describe_at_once(perfetto *p, const perfetto_goroutine *g, uint64_t id, uint64_t iid,
+                             uint64_t group, const label *l)
+{
+    enum { LONGEST = 64 };
+    bool runs = wants(p, PART_PROCS) || wants(p, PART_THREADS);
+
+    if (p->w.used >= p->limit || l->size > LONGEST || !runs || !wants_goroutine_tracks(p) ||
+        (g->function && !g->function->clean))
+        return false;
+    uint64_t rank = id < INT32_MAX ? id : INT32_MAX;
+    protobuf_field entry = protobuf_field_of(INTERNED_IID, iid);
+    protobuf_field fields[] = {protobuf_field_of(TRACK_UUID, p->base + g->track),
+                               protobuf_field_of(TRACK_PARENT_UUID, p->base + group),
+                               protobuf_field_of(TRACK_SIBLING_ORDER_RANK, rank),
+                               protobuf_field_of(TRACK_SIBLING_MERGE_BEHAVIOR, MERGE_NONE)};
+    size_t entry_size = (size_t)(entry >> 56) + 2 + l->size, size = 2 + l->size;
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
+        size += fields[i] >> 56;
+    /* The packet, with all but its size in p->head, then interned data, then the descriptor. */
+    const perfetto_head *head = &p->head;
+    size_t first = head->size - 3U; /* without tag and size before it, and the tag of the time */
+    uint8_t *at = protobuf_at(&p->w);
+    *at++ = head->bytes[0];
+    at = protobuf_put_varint(at, first + 2 + 2 + entry_size + 3 + size);
+    memcpy(at, head->bytes + 2, first);
+    at = protobuf_put_tag(at + first, PACKET_INTERNED_DATA, PROTOBUF_BYTES);
+    *at++ = (uint8_t)(entry_size + 2);
+    at = protobuf_put_tag(at, INTERNED_EVENT_NAMES, PROTOBUF_BYTES);
+    *at++ = (uint8_t)entry_size;
+    at = put_text(protobuf_put_field(at, entry), INTERNED_TEXT, l);
+    at = protobuf_put_tag(at, PACKET_TRACK_DESCRIPTOR, PROTOBUF_BYTES);
+    *at++ = (uint8_t)size;
+    at = protobuf_put_field(protobuf_put_field(at, fields[0]), fields[1]);
+    at = put_text(at, TRACK_NAME, l);
+    at = protobuf_put_field(protobuf_put_field(at, fields[2]), fields[3]);
+    protobuf_end(&p->w, at);
+    p->entry_bytes += entry_size + 1;
+    return true;
+}
+
 void track_goroutine(perfetto *p, uint64_t id, perfetto_goroutine *g)
 {
     label l = goroutine_label(p, id, g);
@@ -287,12 +341,18 @@ void track_goroutine(perfetto *p, uint64_t id, perfetto_goroutine *g)
         g->track = ++p->tracks;
         g->track_field = refer_to_track(p, g->track);
     }
-    /* The name is interned in the packet of the track, which comes next. */
-    if (wants(p, PART_PROCS) || wants(p, PART_THREADS))
-        g->name = refer_to_name(intern_new_name(p, l.text, l.size));
     uint64_t group = g->system ? TRACK_SYSTEM_GOROUTINES : TRACK_GOROUTINES;
-    if (wants_goroutine_tracks(p))
-        describe_single(p, g->track, group, l.text, l.size, id);
+    uint32_t iid = p->interned.next_name;
+    if (describe_at_once(p, g, id, iid, group, &l)) {
+        p->interned.next_name++;
+        g->name = refer_to_name(iid);
+    } else {
+        /* The name is interned in the packet of the track, which comes next. */
+        if (wants(p, PART_PROCS) || wants(p, PART_THREADS))
+            g->name = refer_to_name(intern_new_name(p, l.text, l.size));
+        if (wants_goroutine_tracks(p))
+            describe_single(p, g->track, group, l.text, l.size, id);
+    }
     if (g->user_track)
         describe_user(p, g);
 }
