@@ -14,6 +14,7 @@
 #include "cmd/diag.h"
 #include "cmd/new_file.h"
 #include "cmd/pack.h"
+#include "cmd/progress.h"
 #include "cmd/trace_limits.h"
 #include "formats/common/utf8.h"
 #include "cmd/verb.h"
@@ -107,6 +108,7 @@ static bool write_terminal(output_file *f, const char *bytes, size_t size, bool 
 {
     char piece[4096];
     size_t used = 0;
+    progress_clear();
     for (size_t i = 0; i < size; i++) {
         f->rest[f->rest_size++] = bytes[i];
         used += show_rest(f, piece + used, false);
@@ -350,7 +352,8 @@ int output_open(output *o, const char *path, bool binary)
         return open_failed(o, ENOMEM);
     /* The writer thread also compresses: libzstd's own threads do not survive failed
      * allocations. */
-    out_write_in_thread(&o->out);
+    if (!f->terminal)
+        out_write_in_thread(&o->out);
     return EXIT_SOUND;
 }
 

@@ -32,9 +32,11 @@ static int do_alone(const parallel_job *job)
 {
     int worst = EXIT_SOUND;
     for (size_t n = 0; n < job->count; n++) {
+        progress_files(n, job->count);
         int status = job->run(job->ctx, n, NULL);
         worst = status > worst ? status : worst;
     }
+    progress_files(job->count, job->count);
     return worst;
 }
 
@@ -76,6 +78,12 @@ static void *work(void *ctx)
     return NULL;
 }
 
+static void write_messages(const char *text, size_t size)
+{
+    progress_clear();
+    fwrite(text, 1, size, stderr);
+}
+
 /* Returns false if the file cannot be read. */
 static bool copy(int fd, out *o)
 {
@@ -86,7 +94,7 @@ static bool copy(int fd, out *o)
         if (o)
             out_bytes(o, buffer, (size_t)size);
         else
-            fwrite(buffer, 1, (size_t)size, stderr);
+            write_messages(buffer, (size_t)size);
         at += size;
     }
     return size == 0;
@@ -138,9 +146,11 @@ static int run_pool(pool *all, pthread_t *threads, size_t most)
         return do_alone(all->job);
     pthread_mutex_lock(&all->lock);
     for (size_t n = 0; n < all->job->count; n++) {
+        progress_files(n, all->job->count);
         int status = write_piece(all, n);
         worst = status > worst ? status : worst;
     }
+    progress_files(all->job->count, all->job->count);
     pthread_mutex_unlock(&all->lock);
     while (count > 0)
         pthread_join(threads[--count], NULL);
@@ -155,7 +165,7 @@ int parallel_run(const parallel_job *job)
     pool all = {.job = job, .pieces = most > 1 ? calloc(job->count, sizeof *all.pieces) : NULL};
     if (!all.pieces)
         return do_alone(job);
-    progress_off();
+    progress_files_only();
     pthread_mutex_init(&all.lock, NULL);
     pthread_cond_init(&all.changed, NULL);
     int worst = run_pool(&all, threads, most);

@@ -1,5 +1,6 @@
 #include "cmd/progress.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -10,8 +11,14 @@
 
 static const double first_after = 1.0, again_after = 0.1; /* seconds */
 
+/* Guards what is shown: one thread may read while another one writes to the terminal. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
 static struct {
-    bool off, active, shown;
+    bool off, files_only, active;
+    bool shown; /* guarded */
+    size_t done_files, files;
+    double files_begun;
     const char *name;
     double begun, drawn;
     const _Atomic uint64_t *written; /* NULL: unknown */
@@ -25,13 +32,11 @@ void progress_off(void)
 
 void progress_begin(const char *name)
 {
-    /* Then there may be several threads. */
-    if (state.off)
+    if (state.off || state.files_only)
         return;
     state.active = isatty(STDERR_FILENO);
     state.name = name;
-    state.begun = state.drawn = human_clock();
-    state.shown = false;
+    state.begun = human_clock();
     state.written = NULL;
 }
 
@@ -62,6 +67,35 @@ static void expect(char *text, size_t size, uint64_t done, uint64_t total)
     snprintf(text, size, ", output about %s", bytes);
 }
 
+static void show(const char *line)
+{
+    pthread_mutex_lock(&lock);
+    fprintf(stderr, "\r%.79s\033[K", line);
+    fflush(stderr);
+    state.shown = true;
+    pthread_mutex_unlock(&lock);
+}
+
+/* Whether it is time to draw the line, if work began then. */
+static bool is_due(double begun, double now)
+{
+    if (now - begun < first_after || now - state.drawn < again_after)
+        return false;
+    state.drawn = now;
+    return true;
+}
+
+/* Draws how many files are done. */
+static void draw_files(double elapsed)
+{
+    char line[80], left[32] = "";
+    if (state.done_files > 0)
+        snprintf(left, sizeof left, ", %.0f s left",
+                 elapsed * ((double)state.files / (double)state.done_files - 1.0));
+    snprintf(line, sizeof line, "%zu of %zu files%s", state.done_files, state.files, left);
+    show(line);
+}
+
 static void draw(double elapsed, uint64_t done, uint64_t total)
 {
     char name[32], bytes[24], all[24], rate[24], output[48], line[200];
@@ -77,9 +111,7 @@ static void draw(double elapsed, uint64_t done, uint64_t total)
         snprintf(line, sizeof line, "%s: %2.0f%%, %s of %s, %s/s, %.0f s left%s", name,
                  100.0 * (double)done / (double)total, bytes, all, rate,
                  elapsed * ((double)total / (double)done - 1.0), output);
-    fprintf(stderr, "\r%.79s\033[K", line);
-    fflush(stderr);
-    state.shown = true;
+    show(line);
 }
 
 void progress_update(uint64_t done, uint64_t total)
@@ -89,24 +121,45 @@ void progress_update(uint64_t done, uint64_t total)
     if (state.written && *state.written == 0)
         state.before = done;
     double now = human_clock();
-    if (now - state.begun < first_after || (state.shown && now - state.drawn < again_after))
-        return;
-    state.drawn = now;
-    draw(now - state.begun, done, total);
+    if (is_due(state.begun, now))
+        draw(now - state.begun, done, total);
+}
+
+void progress_files(size_t done, size_t count)
+{
+    double now = human_clock();
+    if (done == 0)
+        state.files_begun = now;
+    state.done_files = done;
+    state.files = count;
+    if (done == count)
+        progress_clear();
+    else if (count > 1 && !state.off && isatty(STDERR_FILENO) && is_due(state.files_begun, now))
+        draw_files(now - state.files_begun);
+}
+
+void progress_files_only(void)
+{
+    state.files_only = true;
 }
 
 void progress_clear(void)
 {
-    if (!state.shown)
-        return;
-    fputs("\r\033[K", stderr);
-    fflush(stderr);
-    state.shown = false;
+    pthread_mutex_lock(&lock);
+    if (state.shown) {
+        fputs("\r\033[K", stderr);
+        fflush(stderr);
+        state.shown = false;
+    }
+    pthread_mutex_unlock(&lock);
 }
 
+/* Between files the line remains. */
 void progress_end(void)
 {
-    progress_clear();
-    if (!state.off)
-        state.active = false;
+    if (state.off || state.files_only)
+        return;
+    if (state.done_files == state.files)
+        progress_clear();
+    state.active = false;
 }

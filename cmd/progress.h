@@ -1,12 +1,15 @@
 /*
- * progress.h - a progress line on the terminal: bytes, rate, remaining time.
+ * progress.h - a progress line on the terminal: bytes, rate, remaining time; of several files, how
+ * many are done.
  *
- * It appears after a second, is redrawn ten times a second, and is removed at the end.
+ * It appears after a second, is redrawn ten times a second, and is removed at the end and before
+ * other output to the terminal.
  */
 #ifndef PROGRESS_H
 #define PROGRESS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Start the progress of work on a file (name is borrowed until progress_end). */
@@ -26,6 +29,12 @@ uint64_t progress_expected(uint64_t written, uint64_t done, uint64_t total);
 /* Remove the line before other output to the terminal; it appears again. */
 void progress_clear(void);
 void progress_end(void);
+
+/* Work on several files: done of count are complete. Call it before the first one and after each,
+ * in one thread. */
+void progress_files(size_t done, size_t count);
+/* Show progress of files as a whole only: several are read at a time. */
+void progress_files_only(void);
 
 /* Never show progress. */
 void progress_off(void);

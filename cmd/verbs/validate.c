@@ -5,6 +5,7 @@
 #include "cmd/diag.h"
 #include "cmd/human.h"
 #include "cmd/input.h"
+#include "cmd/progress.h"
 #include "cmd/recovery.h"
 #include "formats/common/plural.h"
 
@@ -107,12 +108,16 @@ static int run_validate(session *s)
     s->explain = true;
     s->max_errors = set->max_errors;
     const char *const standard[] = {"-", NULL};
-    for (const char *const *file = s->file_count ? s->files : standard; *file; file++) {
-        int status = validate_file(s, *file);
+    const char *const *files = s->file_count ? s->files : standard;
+    const size_t count = s->file_count ? s->file_count : 1;
+    for (size_t n = 0; n < count; n++) {
+        progress_files(n, count);
+        int status = validate_file(s, files[n]);
         worst = status > worst ? status : worst;
         if (s->output.out.failed)
             return EXIT_SYSTEM;
     }
+    progress_files(count, count);
     return worst;
 }
 
