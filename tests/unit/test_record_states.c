@@ -4,12 +4,24 @@
  */
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 
 #include "gotrace_record.h"
 #include "reading.h"
+#include "record/record.h"
 #include "recording.h"
 #include "writing.h"
+
+static const int versions[] = {5, 7, 8, 9, 10, 11, 19, 21, 22, 23, 25, 26};
+enum { VERSIONS = sizeof versions / sizeof *versions };
 
 static uint64_t count_ticks(void *ctx)
 {
@@ -431,11 +443,97 @@ START_TEST(not_droppable)
 }
 END_TEST
 
-/* ---- calls of early versions -------------------------------------------------------------------
+/* ---- what an event costs -----------------------------------------------------------------------
  */
 
-static const int versions[] = {5, 7, 8, 9, 10, 11, 19, 21, 22, 23, 25, 26};
-enum { VERSIONS = sizeof versions / sizeof *versions };
+static void every_usual_event(const scene *s, gotrace_rec_go *g, gotrace_rec_go *h)
+{
+    static const uint64_t pcs[] = {1, 2, 3, 4, 5, 6, 7, 8};
+    gotrace_rec_thread *t = s->t;
+    gotrace_rec_task_create(t, 1, 0, "task", pcs, 8);
+    gotrace_rec_region(t, 1, GOTRACE_REC_BEGIN, "region", pcs, 8);
+    gotrace_rec_log(t, 1, "category", "message", pcs, 8);
+    gotrace_rec_region(t, 1, GOTRACE_REC_END, "region", pcs, 8);
+    gotrace_rec_task_end(t, 1, pcs, 8);
+    gotrace_rec_heap_alloc(t, 1);
+    gotrace_rec_heap_goal(t, 2);
+    gotrace_rec_go_sys_call(t, pcs, 8);
+    gotrace_rec_go_sys_exit(t);
+    gotrace_rec_go_park(t, GOTRACE_REC_SEND, pcs, 8);
+    gotrace_rec_go_unpark(t, g, pcs, 8);
+    gotrace_rec_go_start(t, h);
+    gotrace_rec_go_sched(t, pcs, 8);
+    gotrace_rec_go_start(t, g);
+    gotrace_rec_go_preempt(t, pcs, 8);
+    gotrace_rec_go_start(t, h);
+    gotrace_rec_go_park(t, GOTRACE_REC_SYNC, pcs, 8);
+    gotrace_rec_go_unpark(t, h, pcs, 8);
+    gotrace_rec_go_start(t, g);
+    gotrace_rec_proc_start(t, s->p);
+}
+
+/* From now on every system call but exit ends the process. */
+static bool forbid_system_calls(void)
+{
+    static struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+    };
+    static const struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+/* Once stacks and strings are known, events make no system call, which would end the process; take
+ * no lock of the recorder, which would be one, because all are taken; allocate nothing; and write
+ * nothing to the recorder, which all threads read. */
+static void record_in_jail(int version)
+{
+    enum { TIMES = 50 };
+    static gotrace_recorder before;
+    failing_allocator a = {.fail_at = UINT64_MAX};
+    const gotrace_config config = failing_config(&a);
+    const gotrace_recorder_options options = {.size = sizeof options, .generation_ns = UINT64_MAX};
+    scene s = {0};
+    gotrace_recorder_new(&options, &config, &s.r, NULL);
+    s.t = gotrace_rec_thread_new(s.r, 1);
+    s.p = gotrace_rec_proc_new(s.r, 1);
+    gotrace_recorder_start(s.r, version, NULL, NULL);
+    gotrace_rec_proc_start(s.t, s.p);
+    gotrace_rec_go *h = gotrace_rec_go_create(s.t, 2, 5000, NULL, 0), *g = run_new(&s, 1);
+    every_usual_event(&s, g, h);
+    pthread_mutex_lock(&s.r->control);
+    pthread_mutex_lock(&s.r->world);
+    pthread_mutex_lock(&s.r->lock);
+    pthread_mutex_lock(&s.r->numbering);
+    memcpy(&before, s.r, sizeof before);
+    const uint64_t calls = a.calls;
+    if (!forbid_system_calls())
+        _exit(2);
+    for (int i = 0; i < TIMES; i++)
+        every_usual_event(&s, g, h);
+    const bool good = a.calls == calls && memcmp(&before, s.r, sizeof before) == 0;
+    syscall(SYS_exit, good ? 0 : 1);
+}
+
+START_TEST(hot_path)
+{
+    int status;
+    if (versions[_i] < 7) /* its events have numbers in common */
+        return;
+    pid_t child = fork();
+    if (child == 0)
+        record_in_jail(versions[_i]);
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "1.%d: status %x", versions[_i],
+                  (unsigned)status);
+}
+END_TEST
+
+/* ---- calls of early versions -------------------------------------------------------------------
+ */
 
 START_TEST(scans)
 {
@@ -531,6 +629,9 @@ static Suite *suite(void)
     tcase_add_loop_test(t, dropped, 22, 27);
     tcase_add_test(t, dropped_without_memory);
     tcase_add_test(t, not_droppable);
+#if !defined __SANITIZE_THREAD__ /* which makes system calls */
+    tcase_add_loop_test(t, hot_path, 0, VERSIONS);
+#endif
     tcase_add_loop_test(t, scans, 0, VERSIONS);
     tcase_add_loop_test(t, futile, 0, VERSIONS);
     tcase_add_loop_test(t, procs_freed, 0, VERSIONS);
