@@ -23,158 +23,6 @@
 static const int versions[] = {5, 7, 8, 9, 10, 11, 19, 21, 22, 23, 25, 26};
 enum { VERSIONS = sizeof versions / sizeof *versions };
 
-static void start_trace(gotrace_recorder *r, int version, gotrace_write_fn write, void *ctx)
-{
-    ck_assert_msg(gotrace_recorder_start(r, version, write, ctx) == GOTRACE_OK, "%s",
-                  gotrace_recorder_error(r)->message);
-}
-
-static void stop_trace(gotrace_recorder *r)
-{
-    ck_assert_msg(gotrace_recorder_stop(r) == GOTRACE_OK, "%s", gotrace_recorder_error(r)->message);
-}
-
-static void check_trace(const blob *trace, int version)
-{
-    reading got = reading_of(trace->bytes, trace->size, NULL, READING_CHECK);
-    ck_assert_msg(got.opened == GOTRACE_OK && got.status == GOTRACE_END && got.problem_count == 0,
-                  "1.%d: %s", version,
-                  got.problem_count ? got.problems[0].message : got.error.message);
-    ck_assert_int_eq(got.summary.version, version);
-}
-
-static size_t resolve(void *ctx, uint64_t pc, gotrace_frame *frames, size_t max)
-{
-    static const char *const names[] = {"main.run", "main.wait", "main.send"};
-    (void)ctx;
-    size_t inlined = pc % 5 == 0 && max > 1;
-    for (size_t i = 0; i <= inlined; i++) {
-        frames[i].function = names[(pc + i) % 3];
-        frames[i].function_size = strlen(frames[i].function);
-        frames[i].file = "main.c";
-        frames[i].file_size = 6;
-        frames[i].line = 1 + pc % 100;
-    }
-    return 1 + inlined;
-}
-
-/* ---- one thread: the bytes are those of the encoder --------------------------------------------
- */
-
-typedef struct twin {
-    gotrace_encoder *encoder;
-    int version;
-    uint64_t ticks, seq;
-} twin;
-
-static uint64_t read_ticks(void *ctx)
-{
-    return ((twin *)ctx)->ticks;
-}
-
-static void expect(twin *w, unsigned code, const uint64_t *args, size_t count, uint64_t stack)
-{
-    const gotrace_event_spec *spec = gotrace_event_spec_of(w->version, code);
-    if (spec)
-        ck_assert_int_eq(
-            gt_encoder_event(w->encoder, 0, spec, w->ticks, ++w->seq, args, count, stack, NULL, 0),
-            GOTRACE_OK);
-}
-
-#define EXPECT(w, code, stack, ...)                                                                \
-    expect(w, GOTRACE_V1_##code, (const uint64_t[]){__VA_ARGS__},                                  \
-           sizeof((const uint64_t[]){__VA_ARGS__}) / 8, stack)
-
-static uint64_t expect_stack(twin *w, const uint64_t *pcs, size_t depth)
-{
-    gotrace_frame frames[16] = {0};
-    uint64_t id;
-    size_t count = 0;
-    for (size_t i = 0; i < depth; i++) {
-        size_t more = w->version < 7 ? 1 : resolve(NULL, pcs[i], frames + count, 16 - count);
-        frames[count + more - 1].pc = pcs[i];
-        count += more;
-    }
-    ck_assert_int_eq(gt_encoder_stack(w->encoder, frames, count, &id), GOTRACE_OK);
-    return id;
-}
-
-static uint64_t expect_string(twin *w, const char *text)
-{
-    uint64_t id = 0;
-    if (w->version >= 7)
-        ck_assert_int_eq(gt_encoder_string(w->encoder, 0, w->ticks, text, strlen(text), &id),
-                         GOTRACE_OK);
-    return id;
-}
-
-/* The goroutine that runs does this; nothing if it is not in the version. */
-static void step(twin *w, gotrace_rec_thread *t, gotrace_rec_go *g, unsigned i)
-{
-    const bool early = w->version < 7;
-    uint64_t pcs[8];
-    for (unsigned k = 0; k < 8; k++)
-        pcs[k] = 1000 * k + i % 7;
-    w->ticks += i % 3;
-    gotrace_rec_heap_alloc(t, i);
-    EXPECT(w, HeapAlloc, 0, i);
-    w->ticks += 100;
-    gotrace_rec_go_sys_call(t, pcs, 8);
-    expect(w, GOTRACE_V1_GoSysCall, NULL, 0, expect_stack(w, pcs, 8));
-    gotrace_rec_go_sys_exit(t);
-    w->ticks++;
-    if (w->version >= 11) {
-        const char *name = i % 2 ? "main.run" : "task";
-        gotrace_rec_task_create(t, i + 1, 0, name, pcs, 1);
-        uint64_t id = expect_string(w, name);
-        EXPECT(w, UserTaskCreate, expect_stack(w, pcs, 1), i + 1, 0, id);
-    }
-    gotrace_rec_go_sched(t, pcs, 2);
-    expect(w, GOTRACE_V1_GoSched, NULL, 0, expect_stack(w, pcs, 2));
-    w->ticks += 5;
-    gotrace_rec_go_start(t, g);
-    expect(w, early ? GOTRACE_V1_GoStart : GOTRACE_V1_GoStartLocal, (const uint64_t[]){1}, 1, 0);
-}
-
-START_TEST(bytes_of_the_encoder)
-{
-    twin w = {.version = versions[_i], .ticks = 1000};
-    blob expected = {0}, got = {0};
-    const gotrace_recorder_options options = {.size = sizeof options,
-                                              .resolve = resolve,
-                                              .clock = read_ticks,
-                                              .clock_ctx = &w,
-                                              .frequency = 1000000000};
-    gotrace_error error = GOTRACE_INIT(gotrace_error);
-    ck_assert_int_eq(gt_encoder_new(w.version, blob_write, &expected, NULL, &w.encoder, &error),
-                     GOTRACE_OK);
-    gotrace_recorder *r = recorder_of(&options);
-    gotrace_rec_thread *t = gotrace_rec_thread_new(r, 7);
-    gotrace_rec_proc *p = gotrace_rec_proc_new(r, 0);
-    start_trace(r, w.version, blob_write, &got);
-    gotrace_rec_proc_start(t, p);
-    EXPECT(&w, ProcStart, 0, 7);
-    uint64_t pc = 4711, entry = pc + 1;
-    gotrace_rec_go *g = gotrace_rec_go_create(t, 1, pc, NULL, 0);
-    EXPECT(&w, GoCreate, 0, 1, w.version < 7 ? pc : expect_stack(&w, &entry, 1));
-    gotrace_rec_go_start(t, g);
-    expect(&w, w.version < 7 ? GOTRACE_V1_GoStart : GOTRACE_V1_GoStartLocal, (uint64_t[]){1}, 1, 0);
-    for (unsigned i = 0; i < 12000; i++)
-        step(&w, t, g, i);
-    w.ticks += 50;
-    stop_trace(r);
-    ck_assert_int_eq(gt_encoder_finish(w.encoder, 1000000000, w.ticks), GOTRACE_OK);
-    ck_assert_uint_gt(expected.size, 128 << 10);
-    check_trace(&got, w.version);
-    ck_assert_uint_eq(got.size, expected.size);
-    ck_assert(memcmp(got.bytes, expected.bytes, got.size) == 0);
-    gotrace_recorder_free(r);
-    gotrace_encoder_free(w.encoder);
-    blob_free(&expected);
-    blob_free(&got);
-}
-END_TEST
-
 /* ---- one thread: every call ------------------------------------------------------------------ */
 
 static void annotate(gotrace_rec_thread *t, const uint64_t *pcs)
@@ -262,7 +110,7 @@ static small small_new(const gotrace_config *config)
 {
     const gotrace_recorder_options options = {
         .size = sizeof options,
-        .resolve = resolve,
+        .resolve = record_resolve,
         .clock = count_ticks,
         .frequency = 1000000000,
         .on_misuse = config ? NULL : fail_on_misuse, /* what follows refused memory is misuse */
@@ -339,10 +187,10 @@ START_TEST(every_event)
     const int version = versions[_i];
     blob trace = {0};
     small s = small_new(NULL);
-    start_trace(s.r, version, blob_write, &trace);
+    record_start(s.r, version, blob_write, &trace);
     every_call(&s, 1);
-    stop_trace(s.r);
-    check_trace(&trace, version);
+    record_stop(s.r);
+    record_check(&trace, version);
     uint64_t counts[GT_CODES];
     count_records(&trace, counts);
     for (size_t i = 0; i < sizeof expected_counts / sizeof *expected_counts; i++) {
@@ -374,7 +222,7 @@ START_TEST(started_later)
     gotrace_rec_sweep_start(s.t, pcs, 2);
     gotrace_rec_sweep_span(s.t, 1, pcs, 2);
     gotrace_rec_mark_assist_start(s.t, pcs, 2);
-    start_trace(s.r, version, blob_write, &trace);
+    record_start(s.r, version, blob_write, &trace);
     gotrace_rec_stw_done(s.t);
     gotrace_recorder_advance(s.r);
     gotrace_rec_heap_alloc(s.t, 1);
@@ -386,8 +234,8 @@ START_TEST(started_later)
     gotrace_rec_go_sys_call(s.t, pcs, 2);
     gotrace_recorder_advance(s.r);
     gotrace_rec_go_sys_exit(s.t);
-    stop_trace(s.r);
-    check_trace(&trace, version);
+    record_stop(s.r);
+    record_check(&trace, version);
     gotrace_recorder_free(s.r);
     blob_free(&trace);
 }
@@ -402,14 +250,14 @@ START_TEST(pulled)
     small s = small_new(NULL);
     for (int round = 0; round < 3; round++) {
         trace.size = 0;
-        start_trace(s.r, version, NULL, NULL);
+        record_start(s.r, version, NULL, NULL);
         ck_assert_int_eq(gotrace_recorder_start(s.r, version, NULL, NULL), GOTRACE_ERROR);
         every_call(&s, (uint64_t)round * 100 + 1);
-        stop_trace(s.r);
+        record_stop(s.r);
         ck_assert_int_eq(gotrace_recorder_start(s.r, version, NULL, NULL), GOTRACE_ERROR);
         while (gotrace_recorder_read(s.r, &bytes, &size) == GOTRACE_OK)
             blob_write(&trace, bytes, size);
-        check_trace(&trace, version);
+        record_check(&trace, version);
     }
     gotrace_recorder_free(s.r);
     blob_free(&trace);
@@ -430,7 +278,7 @@ static bool record_with(failing_allocator *a, int version)
         good = gotrace_recorder_stop(s.r) == GOTRACE_OK;
         ck_assert(good || gotrace_recorder_error(s.r)->rule == GOTRACE_RULE_SYSTEM_MEMORY);
         if (good && a->calls <= a->fail_at)
-            check_trace(&trace, version);
+            record_check(&trace, version);
     } else {
         good = false;
     }
@@ -464,14 +312,14 @@ START_TEST(failing_write)
 {
     blob trace = {0};
     small s = small_new(NULL);
-    start_trace(s.r, versions[_i], write_never, NULL);
+    record_start(s.r, versions[_i], write_never, NULL);
     every_call(&s, 1);
     ck_assert_int_eq(gotrace_recorder_stop(s.r), GOTRACE_ERROR);
     ck_assert_int_eq(gotrace_recorder_error(s.r)->rule, GOTRACE_RULE_SYSTEM_WRITE);
-    start_trace(s.r, versions[_i], blob_write, &trace);
+    record_start(s.r, versions[_i], blob_write, &trace);
     every_call(&s, 101);
-    stop_trace(s.r);
-    check_trace(&trace, versions[_i]);
+    record_stop(s.r);
+    record_check(&trace, versions[_i]);
     gotrace_recorder_free(s.r);
     blob_free(&trace);
 }
@@ -529,18 +377,18 @@ START_TEST(cut)
     small s = small_with(&options);
     for (int round = 0; round < 2; round++) {
         trace.size = 0;
-        start_trace(s.r, version, NULL, NULL);
+        record_start(s.r, version, NULL, NULL);
         many_events(&s);
-        stop_trace(s.r);
+        record_stop(s.r);
         ck_assert_uint_eq(gotrace_recorder_lost(s.r)->cut, 1);
         read_all(&s, &trace);
         ck_assert_uint_lt(trace.size, LITTLE + (200 << 10));
         ck_assert_uint_gt(heap_records(&trace, version), 10000);
-        check_trace(&trace, version);
+        record_check(&trace, version);
     }
-    start_trace(s.r, version, NULL, NULL);
+    record_start(s.r, version, NULL, NULL);
     gotrace_rec_heap_alloc(s.t, 1);
-    stop_trace(s.r);
+    record_stop(s.r);
     ck_assert_uint_eq(gotrace_recorder_lost(s.r)->cut, 0);
     gotrace_recorder_free(s.r);
     blob_free(&trace);
@@ -560,12 +408,12 @@ START_TEST(waits)
     blob trace = {0};
     gotrace_recorder_options options = {.max_bytes = LITTLE, .generation_ns = 2000000};
     small s = small_with(&options);
-    start_trace(s.r, version, write_slowly, &trace);
+    record_start(s.r, version, write_slowly, &trace);
     many_events(&s);
-    stop_trace(s.r);
+    record_stop(s.r);
     ck_assert_uint_gt(gotrace_recorder_lost(s.r)->waits, 0);
     ck_assert_uint_eq(heap_records(&trace, version), MANY);
-    check_trace(&trace, version);
+    record_check(&trace, version);
     gotrace_recorder_free(s.r);
     blob_free(&trace);
 }
@@ -626,7 +474,7 @@ START_TEST(cancelled)
     gotrace_recorder_options options = {.max_bytes = LITTLE};
     small s = small_with(&options);
     output_reader to = {.from = &s};
-    start_trace(s.r, version, NULL, NULL);
+    record_start(s.r, version, NULL, NULL);
     ck_assert_int_eq(pthread_create(&worker, NULL, record_events, &s), 0);
     usleep(20000);
     pthread_cancel(worker);
@@ -634,10 +482,10 @@ START_TEST(cancelled)
     ck_assert_cancelled(worker);
     usleep(1000);
     pthread_cancel(taker);
-    stop_trace(s.r);
+    record_stop(s.r);
     ck_assert_cancelled(taker);
     ck_assert_uint_eq(heap_records(&to.trace, version), MANY);
-    check_trace(&to.trace, version);
+    record_check(&to.trace, version);
     gotrace_recorder_free(s.r);
     blob_free(&to.trace);
 }
@@ -651,13 +499,13 @@ START_TEST(descriptor)
     FILE *file = tmpfile();
     ck_assert_int_eq(gotrace_recorder_start_fd(s.r, versions[_i], fileno(file)), GOTRACE_OK);
     many_events(&s);
-    stop_trace(s.r);
+    record_stop(s.r);
     rewind(file);
     for (int c; (c = getc(file)) != EOF;)
         blob_write(&trace, &(uint8_t){(uint8_t)c}, 1);
     fclose(file);
     ck_assert_uint_eq(heap_records(&trace, versions[_i]), MANY);
-    check_trace(&trace, versions[_i]);
+    record_check(&trace, versions[_i]);
     ck_assert_int_eq(gotrace_recorder_start_fd(s.r, versions[_i], -1), GOTRACE_OK);
     ck_assert_int_eq(gotrace_recorder_stop(s.r), GOTRACE_ERROR);
     gotrace_recorder_free(s.r);
@@ -697,10 +545,10 @@ START_TEST(no_more_room)
         ck_assert_int_eq(gotrace_recorder_error(s.r)->rule, GOTRACE_RULE_SYSTEM_WRITE);
     }
     pthread_join(reader, NULL);
-    start_trace(s.r, versions[_i], blob_write, &trace);
+    record_start(s.r, versions[_i], blob_write, &trace);
     many_events(&s);
-    stop_trace(s.r);
-    check_trace(&trace, versions[_i]);
+    record_stop(s.r);
+    record_check(&trace, versions[_i]);
     ck_assert_uint_eq(heap_records(&trace, versions[_i]), MANY);
     gotrace_recorder_free(s.r);
     blob_free(&trace);
@@ -716,14 +564,14 @@ START_TEST(flight)
     gotrace_recorder_options options = {
         .generation_ns = UINT64_MAX, .max_bytes = 2 * LITTLE, .flight_ns = UINT64_MAX};
     small s = small_with(&options);
-    start_trace(s.r, version, NULL, NULL);
+    record_start(s.r, version, NULL, NULL);
     for (unsigned round = 0; round < 20; round++) {
         blob trace = {0};
         gotrace_rec_gc_start(s.t, NULL, 0);
         for (unsigned i = 0; i < MANY / 20; i++)
             gotrace_rec_heap_alloc(s.t, i);
         ck_assert_int_eq(gotrace_recorder_snapshot(s.r, blob_write, &trace), GOTRACE_OK);
-        check_trace(&trace, version);
+        record_check(&trace, version);
         ck_assert_uint_ge(heap_records(&trace, version), MANY / 20);
         ck_assert_uint_lt(trace.size, 3 * LITTLE);
         gotrace_rec_gc_done(s.t);
@@ -731,7 +579,7 @@ START_TEST(flight)
         blob_free(&trace);
     }
     ck_assert_uint_gt(gotrace_recorder_lost(s.r)->generations, 0);
-    stop_trace(s.r);
+    record_stop(s.r);
     gotrace_recorder_free(s.r);
 }
 END_TEST
@@ -740,8 +588,6 @@ static Suite *suite(void)
 {
     Suite *s = suite_create("record");
     TCase *t = tcase_create("record");
-    enum { V1_VERSIONS = 8 };
-    tcase_add_loop_test(t, bytes_of_the_encoder, 0, V1_VERSIONS);
     tcase_add_loop_test(t, every_event, 0, VERSIONS);
     tcase_add_loop_test(t, started_later, 0, VERSIONS);
     tcase_add_loop_test(t, pulled, 0, VERSIONS);
@@ -752,7 +598,6 @@ static Suite *suite(void)
     tcase_add_loop_test(t, cancelled, 0, VERSIONS);
     tcase_add_loop_test(t, descriptor, 0, VERSIONS);
     tcase_add_loop_test(t, no_more_room, 0, VERSIONS);
-    tcase_add_loop_test(t, flight, V1_VERSIONS, VERSIONS);
     suite_add_tcase(s, t);
     return s;
 }
