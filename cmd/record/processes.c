@@ -240,7 +240,7 @@ static void end_trace(processes *p, recorded *r, uint64_t ended)
     if (status != EXIT_SOUND)
         p->status = status;
     if (r->source.shared->lost > 0)
-        diag_warning(r->path, "%u threads were not recorded: at most %d can be at a time",
+        diag_warning(r->path, "threads that were not recorded: %u (at most %d are at a time)",
                      (unsigned)r->source.shared->lost, RING_SLOTS);
 }
 
@@ -385,8 +385,8 @@ int processes_follow(processes *p, program *main, uint64_t end)
     }
     if (p->shared->missed > 0)
         diag_warning(p->path,
-                     "%u processes were not recorded: at most %d can be at a time, with access "
-                     "to /proc",
+                     "processes that were not recorded: %u (at most %d are at a time, and those "
+                     "that cannot open the recorder's files in /proc are not)",
                      (unsigned)p->shared->missed, RING_PROCESSES);
     return p->status;
 }

@@ -588,6 +588,7 @@ static Suite *suite(void)
 {
     Suite *s = suite_create("record");
     TCase *t = tcase_create("record");
+    enum { V1_VERSIONS = 8 };
     tcase_add_loop_test(t, every_event, 0, VERSIONS);
     tcase_add_loop_test(t, started_later, 0, VERSIONS);
     tcase_add_loop_test(t, pulled, 0, VERSIONS);
@@ -598,6 +599,7 @@ static Suite *suite(void)
     tcase_add_loop_test(t, cancelled, 0, VERSIONS);
     tcase_add_loop_test(t, descriptor, 0, VERSIONS);
     tcase_add_loop_test(t, no_more_room, 0, VERSIONS);
+    tcase_add_loop_test(t, flight, V1_VERSIONS, VERSIONS);
     suite_add_tcase(s, t);
     return s;
 }
