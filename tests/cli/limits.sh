@@ -29,6 +29,7 @@ echo '== what else reads'
 run gotrace dump -o script go1.19-http.trace
 run gotrace synth --max-memory 10K -o out script
 run gotrace synth --max-output 10K -o out script
+run gotrace split --by proc --max-string 20 -o parts go1.19-http.trace
 run gotrace merge --max-memory 1K -o out go1.19-http.trace
 run gotrace repair --max-goroutines 1 -o out go1.19-http.trace
 run gotrace convert --to go1.21 --max-strings 2 -o out go1.19-http.trace

@@ -20,6 +20,12 @@ run gotrace convert --to pprof --profile heap go1.26-user.trace
 run gotrace convert --to folded --only gc go1.26-user.trace
 run gotrace convert --to folded --profile wall --from 2ms --until 1ms go1.26-user.trace
 
+echo '== bytes for pprof, which conformance reads with go tool pprof'
+for kind in cpu net sync syscall sched wall; do
+    gotrace convert -q --to pprof --profile $kind go1.26-user.trace | cksum
+    gotrace convert -q --to pprof --profile $kind --open go1.26-prof.trace | cksum
+done
+
 echo '== by the ending'
 for name in a.pb a.pprof a.pb.gz a.folded a.folded.zst a.speedscope.json; do
     gotrace convert -q -o $name go1.26-user.trace || echo "status $?"

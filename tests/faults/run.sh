@@ -286,6 +286,7 @@ convert --to folded --until 2027-01-01T00:00Z --task épreuve -o out/out user.tr
 gen --go 1.19 --events 3000 -o out/out
 gen --go 1.26 --events 3000 -o out/out
 gen --defect goroutine.start -o out/out
+gen --defect goroutine.start --procs 2 --goroutines 16 --events 1 -o out/short
 synth -o out/out short.json
 convert --to chrome --split 64K -o out/out.json short.trace
 repair -o out/out v2.hole
