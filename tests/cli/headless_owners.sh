@@ -15,3 +15,18 @@ gotrace synth --force -o whole.trace script
 tail -c +17 whole.trace >headless
 run gotrace repair -o good.trace headless
 gotrace dump good.trace | grep -c HeapAlloc
+
+# Nor are there two strings of the same id.
+strings() {
+    echo 'Trace Go1.21'
+    for proc in 1 2 3 4; do
+        echo "Batch p=$proc ticks=$((1000 * proc))"
+        for i in 1 2 3 4 5 6 7 8; do printf 'String id=%d\n\tdata="a text"\n' $(($1 * (8 * proc + i) + 1)); done
+    done
+    echo 'Frequency freq=1000000000'
+}
+for factor in 1 0; do
+    strings $factor | gotrace synth --force -o whole.trace -
+    tail -c +17 whole.trace >headless
+    run gotrace repair -o other.trace headless
+done

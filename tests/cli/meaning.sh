@@ -136,3 +136,7 @@ GoStatus t=3 g=5 gstatus=waiting
 GCMarkAssistActive t=4 g=5
 EOF
 gotrace synth -q script | gotrace print --format jsonl | jq -c '[.type, .thread, .proc]'
+
+# The names of all arguments, also of text.
+gotrace dump --level meaning "$TRACES/go1.21-user.trace" | sed '0,/^UserLog/s//UserLog nothing=1/' >script
+run gotrace synth -o out script
