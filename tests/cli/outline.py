@@ -32,10 +32,17 @@ class Report(html.parser.HTMLParser):
         super().__init__(convert_charrefs=True)
         self.open, self.ids, self.outline, self.scripts, self.styles = [], [], [], [], []
         self.policy = self.data = None
-        self.rows = 0
+        self.rows = self.cells = self.columns = 0
 
     def wrong(self, what):
         print(f'line {self.getpos()[0]}: {what}')
+
+    # Each row has as many cells as the first one, which has the headings.
+    def end_row(self):
+        if self.cells and self.columns and self.cells != self.columns:
+            self.wrong(f'a row of {self.cells} cells in a table of {self.columns} columns')
+        self.columns = self.columns or self.cells
+        self.cells = 0
 
     def handle_starttag(self, tag, attributes):
         names = dict(attributes)
@@ -54,9 +61,13 @@ class Report(html.parser.HTMLParser):
         if 'id' in names:
             self.ids.append(names['id'])
         if tag == 'tr':
+            self.end_row()
             self.rows += 1
+        self.cells += tag in ('td', 'th')
         if tag in ('table', 'details', 'rect'):
             self.rows = 0 if tag == 'table' else self.rows
+        if tag == 'table':
+            self.cells = self.columns = 0
         if tag == 'svg' and names.get('role') == 'img':
             self.outline.append(f'  chart: {names["aria-label"]}')
         if tag == 'div' and names.get('class') == 'flame':
@@ -75,6 +86,7 @@ class Report(html.parser.HTMLParser):
         if not self.open or self.open.pop() != tag:
             self.wrong(f'</{tag}>')
         if tag == 'table':
+            self.end_row()
             self.outline.append(f'  table: {self.caption}, {self.rows - 1} rows')
 
     def handle_data(self, data):
