@@ -13,3 +13,6 @@ for version in 1.22 1.23 1.25 1.26; do
     printf 'go %s trace\000\000\000\000\000' "$version" | head -c 16 >"$version"
     run gotrace dump "$version"
 done
+
+# Until 1.6 a goroutine's start is a program counter.
+gotrace gen --go 1.5 --events 100 | run gotrace print - | grep -m 2 start=

@@ -206,7 +206,7 @@ cp "$traces/go1.26-user.trace" user.trace
 # A timeline in two parts, and damaged generations.
 cp "$traces/go1.22-chan.trace" short.trace
 cp v2.trace v2.hole
-dd if=/dev/zero of=v2.hole bs=1 seek=6984 count=40 conv=notrunc status=none
+dd if=/dev/zero of=v2.hole bs=1 seek=6500 count=40 conv=notrunc status=none
 "$gotrace" gen --go 1.22 --procs 2 --goroutines 16 --events 40 -o short.hole
 dd if=/dev/zero of=short.hole bs=1 seek=442 count=3 conv=notrunc status=none
 for v in v1 v2; do
