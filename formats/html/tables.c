@@ -127,7 +127,8 @@ static void put_latencies(html *h)
     out *o = h->out;
     if (!list)
         return;
-    out_str(o, "<h3>By start function</h3>\n<p>Of goroutines that start at a function.</p>\n");
+    out_str(o, "<h3>By start function</h3>\n<p>How long goroutines wait that start at the same "
+               "function.</p>\n");
     count = html_rows(h, count, HTML_STACKS, "scheduling");
     html_table(o, "Scheduling latency by start function", "sorts filters", columns);
     for (size_t i = 0; i < count; i++) {
@@ -178,7 +179,7 @@ static void put_meanwhile(out *o, const int64_t *ns)
     for (size_t k = 0; k < PROC_STATES; k++) {
         if (ns[k] == 0)
             continue;
-        out_printf(o, "%s%s ", first ? "" : ", ", proc_state_names[k]);
+        out_printf(o, "%s%s ", first ? "" : "<br>", proc_state_names[k]);
         html_share(o, (double)ns[k] / (double)all);
         first = false;
     }
