@@ -324,20 +324,42 @@ bench_repair() { # FILE
     rm -f "$work/cut" "$work/repaired"
 }
 
-# Compared with validate, with the same number of threads.
+# go_trace VERSION: the path of `go tool trace` of the Go version that reads such a trace.
+go_trace() {
+    local built=$build/bench/go-tool-trace go=$peers/usr/lib/go-1.27/bin/go
+    if [ "$1" -lt 22 ]; then
+        printf '%s\n' "$peers"/usr/lib/go-1.21/pkg/tool/linux_*/trace
+        return
+    fi
+    [ -x "$built" ] || [ ! -x "$go" ] ||
+        GOCACHE=$work/gocache GOTOOLCHAIN=local GOFLAGS='' GOPROXY=off "$go" build -trimpath -o "$built" cmd/trace
+    echo "$built"
+}
+
+# Compared with validate, with the same number of threads, and with the profile that Go's tool makes.
 bench_stat() { # FILE
-    local validate command ratio
+    local validate command ratio tool
     repeated /dev/null "$gotrace" validate -q "$1" || return
     validate=$seconds
-    for command in stat 'why --goroutine 1' 'convert --to folded' 'convert --to html'; do
+    for command in stat 'why --goroutine 1' 'convert --to pprof --profile sched' 'convert --to folded' \
+        'convert --to html'; do
         # shellcheck disable=SC2086 # words
         repeated /dev/null "$gotrace" $command -o "$work/out" "$1" || return
-        row "$command, time" "$seconds s"
+        row "${command#convert --to }, time" "$seconds s"
         ratio=$(calc '%.1f' "$seconds / $validate")
-        row "$command : validate" "$ratio" '<= 2' "$ratio <= 2"
-        memory_row "$command" 64
+        row "${command#convert --to } : validate" "$ratio" '<= 2' "$ratio <= 2"
+        memory_row "${command#convert --to }" 64
     done
     rm -f "$work/out"
+    tool=$(go_trace "$(version_of "$1")")
+    if [ ! -x "$tool" ]; then
+        echo "  SKIPPED: go tool trace: no $tool"
+        return
+    fi
+    fresh
+    once /dev/null "$tool" -pprof=sched "$1" || return
+    row 'go tool trace -pprof=sched, time' "$seconds s"
+    row 'go tool trace -pprof, peak memory' "$(calc '%.1f MiB' "$kib / 1024")"
 }
 
 # A tenth of the trace, compared with validate by one thread, which reads all of it.
