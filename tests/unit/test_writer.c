@@ -602,8 +602,7 @@ START_TEST(failed_write_remains)
             if (status == GOTRACE_OK)
                 status = gotrace_writer_advance(w, NULL);
             /* The call that fails reports it. */
-            ck_assert(status != GOTRACE_OK ||
-                      gotrace_writer_error(w)->rule == GOTRACE_RULE_NONE);
+            ck_assert(status != GOTRACE_OK || gotrace_writer_error(w)->rule == GOTRACE_RULE_NONE);
             if (status == GOTRACE_OK)
                 status = gotrace_writer_finish(w);
             error = *gotrace_writer_error(w);
