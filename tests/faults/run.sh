@@ -205,6 +205,7 @@ cp "$traces/go1.26-user.trace" user.trace
 } >short.json
 # A timeline in two parts, and damaged generations.
 cp "$traces/go1.22-chan.trace" short.trace
+cp "$traces/go1.26-gens.trace" gens.trace
 cp v2.trace v2.hole
 dd if=/dev/zero of=v2.hole bs=1 seek=6500 count=40 conv=notrunc status=none
 "$gotrace" gen --go 1.22 --procs 2 --goroutines 16 --events 40 -o short.hole
@@ -277,6 +278,7 @@ END
     cat <<'END'
 split --by proc -o out/parts v1.trace
 split --by generation -o out/parts v2.trace
+cut --from 10ms --until 90ms -o out/out gens.trace
 convert --to perfetto -o out/out user.trace
 convert --to chrome -o out/out user.trace
 print --format jsonl --stacks --task 2,épreuve --function main -o out/out user.trace
