@@ -536,8 +536,8 @@ typedef struct gotrace_event {
                           1000003 system calls, 1000004 GC, else proc */
     int64_t thread;    /* v1: the thread that runs the proc; v2: the thread on which it happened; or
                           GOTRACE_NO_THREAD */
-    uint64_t generation;  /* v2: its number; 0 in v1. Ids of strings and stacks are valid within a
-                             generation only */
+    uint64_t generation;  /* v2: its number; 0 in v1. In a damaged trace several generations may
+                             have the same number: see generation_index */
     uint64_t goroutine;   /* the goroutine in whose context it happened, 0 for none */
     uint64_t subject;     /* id of the goroutine, proc or task that it is about */
     uint64_t value;       /* of a metric; parent of a task */
@@ -552,6 +552,9 @@ typedef struct gotrace_event {
     size_t text_size;
     const char *message; /* of a log; not NUL-terminated */
     size_t message_size;
+    uint64_t generation_index; /* v2: its generation is the n-th of the file (from 0, as for
+                                  gotrace_reader_generation); 0 in v1. Ids of strings and stacks are
+                                  valid for events with the same index only */
 } gotrace_event;
 
 /* A frame of a stack. Fixed: frames are passed in arrays. Strings are not NUL-terminated and as
@@ -678,7 +681,7 @@ gotrace_reader_generation(const gotrace_reader *reader, size_t n);
 
 /* The string with that id (id 0: the empty string), or NULL if the trace has none. Not
  * NUL-terminated. v1: valid until the reader is closed. v2: valid as long as its id, which is until
- * gotrace_reader_next returns an event of another generation (gotrace_event.generation) or fails;
+ * gotrace_reader_next returns an event of another generation (another generation_index) or fails;
  * after GOTRACE_END, the strings of the last generation are valid until the reader is closed. */
 GOTRACE_API const char *gotrace_reader_string(const gotrace_reader *reader, uint64_t id,
                                               size_t *size);

@@ -382,7 +382,9 @@ static bool walk_v2(work *w, gotrace_error *error)
 {
     for (size_t i = 0; i < w->batches.count && !w->job->to->failed; i++) {
         const parts_batch *b = &w->batches.list[i];
-        if (!w->writes && b->generation != w->generation && !resolve_frames(w, error))
+        /* In a damaged trace the next generation may have the same number. */
+        bool ends = b->kind == PARTS_END || b->generation != w->generation;
+        if (!w->writes && ends && !resolve_frames(w, error))
             return false;
         w->generation = b->generation;
         if (!walk(w, b->offset, b->size, error))

@@ -159,7 +159,7 @@ static bool begin(cut *c, const gotrace_event *e)
         return false;
     }
     c->begun = true;
-    c->first_generation = c->drops ? 0 : e->generation;
+    c->first_index = c->drops ? UINT64_MAX : e->generation_index;
     return cut_begin(c, e);
 }
 

@@ -78,7 +78,7 @@ typedef struct cut_goroutine {
     uint8_t effective; /* as readers say; v1: without a futile wake-up that it is in */
     int64_t place; /* v2: the thread on which it runs or is in a system call; v1: the proc on which
                       it runs, also in a call that has not blocked; or CUT_NOWHERE */
-    uint64_t stack, generation; /* v2: the stack with which it stopped running, of a generation */
+    uint64_t stack, generation_index; /* v2: the stack with which it stopped running */
 } cut_goroutine;
 
 typedef struct cut_proc {
@@ -105,18 +105,19 @@ typedef struct cut {
     gotrace_status status; /* GOTRACE_ERROR after a fatal error */
     carry carry;
     bool v2;
-    bool begun;                /* the states at the start are written; none are followed any more */
-    uint64_t first_generation; /* v2: of those that are written */
-    bool has_origin;           /* origin is set */
-    uint64_t origin;           /* ticks at which the trace starts */
-    uint64_t now;              /* ticks of the last event written */
-    bool has_max;              /* max_procs is known */
-    uint64_t max_procs;        /* v1: the last GOMAXPROCS */
-    gotrace_clocks clocks;     /* those of the last generation; all 0: none */
-    idmap goroutines, procs;   /* cut_goroutine, cut_proc */
-    idmap ranges[CUT_RANGES];  /* cut_range, by goroutine or proc */
-    idmap timers;              /* v1: goroutines that run timers */
-    uint64_t record;           /* offset of the record of the last event, if has_record */
+    bool begun; /* the states at the start are written; none are followed any more */
+    uint64_t
+        first_index; /* v2: generation_index of the first event that is written; UINT64_MAX: none */
+    bool has_origin; /* origin is set */
+    uint64_t origin; /* ticks at which the trace starts */
+    uint64_t now;    /* ticks of the last event written */
+    bool has_max;    /* max_procs is known */
+    uint64_t max_procs;       /* v1: the last GOMAXPROCS */
+    gotrace_clocks clocks;    /* those of the last generation; all 0: none */
+    idmap goroutines, procs;  /* cut_goroutine, cut_proc */
+    idmap ranges[CUT_RANGES]; /* cut_range, by goroutine or proc */
+    idmap timers;             /* v1: goroutines that run timers */
+    uint64_t record;          /* offset of the record of the last event, if has_record */
     bool has_record;
     bool inside;         /* its first event is in the range */
     bool decided, whole; /* v2: whole: it is written as a whole */

@@ -138,7 +138,7 @@ static bool pass_v1(cut *c, const gotrace_event *e)
 /* Whether the status was written at the start: its stack would be written for nothing. */
 static bool is_written(const cut *c, const gotrace_event *e)
 {
-    return e->generation == c->first_generation && e->resource == GOTRACE_RESOURCE_GOROUTINE &&
+    return e->generation_index == c->first_index && e->resource == GOTRACE_RESOURCE_GOROUTINE &&
            gotrace_writer_goroutine(c->carry.writer, e->subject, NULL, NULL) !=
                GOTRACE_STATE_UNDETERMINED;
 }

@@ -72,7 +72,7 @@ static void note_stack(cut *c, const gotrace_event *e, bool status)
         g->stack = 0;
     } else if (e->stack && (status || e->goroutine == e->subject)) {
         g->stack = e->stack;
-        g->generation = e->generation;
+        g->generation_index = e->generation_index;
     }
 }
 
@@ -275,7 +275,7 @@ static bool put_goroutine(cut *c, uint64_t id, const void *value)
                               : g->state == GOTRACE_STATE_RUNNABLE ? G_RUNNABLE
                                                                    : G_WAITING};
     /* The stacks of an earlier generation are not known any more. */
-    const gotrace_event_spec *stacked = g->stack && g->generation == c->first_generation
+    const gotrace_event_spec *stacked = g->stack && g->generation_index == c->first_index
                                             ? status_row(c, GOTRACE_RESOURCE_GOROUTINE, true)
                                             : NULL;
     const gotrace_event_data h = {

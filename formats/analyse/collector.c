@@ -383,7 +383,7 @@ static void delay_stop(run *r, const stat_goroutine *g, const interval *i, const
     r->stop.last = g->g.id;
     r->stop.last_function = g->g.function;
     r->stop.last_stack = e->goroutine == g->g.id
-                             ? stacks_of(r->all->stacks, e->generation, e->stack)
+                             ? stacks_of(r->all->stacks, e->generation_index, e->stack)
                              : 0;
 }
 

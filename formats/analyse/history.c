@@ -110,7 +110,7 @@ static void assist_event(run *r, const gotrace_event *e)
     if (own->g.current.state != GOTRACE_STATE_RUNNING)
         return;
     interval kept = own->g.current;
-    own->g.current.stack = stacks_of(r->p->stacks, e->generation, e->stack);
+    own->g.current.stack = stacks_of(r->p->stacks, e->generation_index, e->stack);
     own->g.current.cause = 0;
     add_state(r, own, r->states.time);
     own->g.current = kept;
@@ -196,7 +196,7 @@ static void set_end(const run *r, path_interval *made, const path_goroutine *own
         made->record = own->record;
     }
     if (e)
-        made->stack = stacks_of(r->p->stacks, e->generation, e->stack);
+        made->stack = stacks_of(r->p->stacks, e->generation_index, e->stack);
 }
 
 /* ---- tasks ------------------------------------------------------------------------------------

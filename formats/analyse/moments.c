@@ -78,7 +78,7 @@ static uint32_t function_of(const run *r, uint64_t id)
 
 static uint32_t stack_of(run *r, const gotrace_event *e)
 {
-    return stacks_of(r->stacks, e->generation, e->stack);
+    return stacks_of(r->stacks, e->generation_index, e->stack);
 }
 
 /* A time of states.h, which may be before the trace. */

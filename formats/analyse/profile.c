@@ -207,7 +207,7 @@ static uint32_t own_stack(const run *r, const goroutine *g, const gotrace_event 
 {
     bool own = e && (e->goroutine == g->id || (e->flags & GOTRACE_EVENT_INITIAL));
     uint64_t id = !e ? 0 : e->start_stack ? e->start_stack : own ? e->stack : 0;
-    return stacks_of(r->stacks, e ? e->generation : 0, id);
+    return stacks_of(r->stacks, e ? e->generation_index : 0, id);
 }
 
 static void charge(run *r, profile *p, profile_goroutine *g, const interval *i,
@@ -241,7 +241,7 @@ static void keep_sample(run *r, profile_goroutine *g, uint32_t stack)
 static void add_sample(run *r, profile *p, const gotrace_event *e)
 {
     profile_goroutine *g = (void *)states_goroutine(&r->states, e->goroutine);
-    uint32_t stack = stacks_of(r->stacks, e->generation, e->stack);
+    uint32_t stack = stacks_of(r->stacks, e->generation_index, e->stack);
     if (states_place_of(&r->states) != STATES_INSIDE)
         return;
     r->there = !selector_has_places(&r->selector) || selector_is_there(&r->selector, e);

@@ -80,7 +80,7 @@ static bool stack_matches(selector *s, uint32_t stack)
 
 static uint32_t stack_of(selector *s, const gotrace_event *e, uint64_t id)
 {
-    uint32_t stack = stacks_of(s->stacks, e->generation, id);
+    uint32_t stack = stacks_of(s->stacks, e->generation_index, id);
     s->failed = s->failed || s->stacks->failed;
     return stack;
 }

@@ -112,7 +112,7 @@ static void region_begins(run *r, const gotrace_event *e)
     region *made = push_region(
         r, g,
         &(region){.name = stacks_name(r->all->stacks, e->text, e->text_size),
-                  .stack = stacks_of(r->all->stacks, e->generation, e->stack),
+                  .stack = stacks_of(r->all->stacks, e->generation_index, e->stack),
                   .task = e->subject,
                   .begin = r->states.time,
                   .counted = r->selected});
@@ -177,7 +177,7 @@ static void task_begins(run *r, const gotrace_event *e)
                         .parent = e->value,
                         .goroutine = e->goroutine,
                         .begin = r->states.time,
-                        .stack = stacks_of(r->all->stacks, e->generation, e->stack),
+                        .stack = stacks_of(r->all->stacks, e->generation_index, e->stack),
                         .counted = r->selected};
     if (span)
         span->begun++;

@@ -48,7 +48,7 @@ void stacks_begin(stacks *s, const feed *source)
     forget_ids(s);
     memset(s->reasons, 0, sizeof s->reasons);
     s->source = source;
-    s->generation = UINT64_MAX;
+    s->generation_index = UINT64_MAX;
 }
 
 static uint32_t failed(stacks *s)
@@ -258,11 +258,11 @@ static uint32_t intern_stack(stacks *s, uint64_t id)
     return s->failed ? 0 : find_or_add(s, s->made, depth);
 }
 
-uint32_t stacks_make(stacks *s, uint64_t generation, uint64_t id)
+uint32_t stacks_make(stacks *s, uint64_t generation_index, uint64_t id)
 {
-    if (generation != s->generation) {
+    if (generation_index != s->generation_index) {
         forget_ids(s);
-        s->generation = generation;
+        s->generation_index = generation_index;
     }
     if (id < STACKS_LOW_IDS) {
         if (s->low[id] == 0)

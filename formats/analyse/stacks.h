@@ -47,7 +47,7 @@ typedef struct stacks {
     size_t reason_count;
     /* Of the current generation of the current trace: */
     const feed *source;
-    uint64_t generation;
+    uint64_t generation_index;
     uint32_t low_end;             /* ids from here on are not in low */
     uint32_t low[STACKS_LOW_IDS]; /* number of a stack + 1 by id; 0: not known yet */
     idmap high;                   /* the same for other ids */
@@ -75,16 +75,16 @@ bool stacks_name_is(const stacks *s, uint32_t name, const char *text);
 bool stacks_name_has(const stacks *s, uint32_t name, const char *text);
 
 /* stacks_of for an id that is not known yet. */
-uint32_t stacks_make(stacks *s, uint64_t generation, uint64_t id);
+uint32_t stacks_make(stacks *s, uint64_t generation_index, uint64_t id);
 
 /* The number of a stack of the current event. */
-static inline uint32_t stacks_of(stacks *s, uint64_t generation, uint64_t id)
+static inline uint32_t stacks_of(stacks *s, uint64_t generation_index, uint64_t id)
 {
     if (id == 0)
         return 0;
-    if (generation == s->generation && id < STACKS_LOW_IDS && s->low[id] != 0)
+    if (generation_index == s->generation_index && id < STACKS_LOW_IDS && s->low[id] != 0)
         return s->low[id] - 1;
-    return stacks_make(s, generation, id);
+    return stacks_make(s, generation_index, id);
 }
 
 size_t stacks_depth(const stacks *s, uint32_t stack);

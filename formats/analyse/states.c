@@ -159,7 +159,7 @@ static void find_function(states *s, goroutine *g, const gotrace_event *e)
     uint64_t stack = states_start_stack(e);
     if (stack == 0)
         return;
-    uint32_t function = stacks_root(s->stacks, stacks_of(s->stacks, e->generation, stack));
+    uint32_t function = stacks_root(s->stacks, stacks_of(s->stacks, e->generation_index, stack));
     if (function) {
         g->function = function;
         g->named = !s->beginning;
@@ -212,7 +212,7 @@ static void change_goroutine(states *s, change c, const gotrace_event *e)
         .begin = s->time,
         .cause = e->goroutine,
         .reason = e->reason ? stacks_reason(s->stacks, e->reason) : 0,
-        .stack = stacks_of(s->stacks, e->generation, e->stack),
+        .stack = stacks_of(s->stacks, e->generation_index, e->stack),
         .state = c.to,
         .whole = c.from != GOTRACE_STATE_UNDETERMINED && place == STATES_INSIDE,
         .place = place,

@@ -201,7 +201,7 @@ static void goroutine_ends(void *ctx, goroutine *g, int64_t time, const gotrace_
 static void add_sample(run *r, const gotrace_event *e)
 {
     statistics *s = r->all;
-    uint32_t stack = stacks_of(s->stacks, e->generation, e->stack);
+    uint32_t stack = stacks_of(s->stacks, e->generation_index, e->stack);
     while (stack >= s->sample_room) {
         size_t room = s->sample_room;
         uint64_t *samples = vector_room(s->samples, &s->sample_room, room, sizeof *samples);

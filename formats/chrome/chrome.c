@@ -458,11 +458,11 @@ static void replace_ids(chrome *c, gotrace_event *event)
 {
     chrome_frames *frames = &c->timeline.frames;
 
-    if (c->v2 && event->generation != c->generation) {
+    if (c->v2 && event->generation_index != c->generation_index) {
         /* State from before the trace is recorded in its first generation. */
-        if (c->generation != 0)
+        if (c->generation_index != CHROME_NO_GENERATION)
             c->timeline.holding = false;
-        c->generation = event->generation;
+        c->generation_index = event->generation_index;
         chrome_frames_new_generation(frames);
     }
     event->stack = chrome_frames_of(frames, event->stack);

@@ -597,6 +597,8 @@ typedef struct chrome_goroutine {
 
 /* ---- state tracking -------------------------------------------------------------------------- */
 
+#define CHROME_NO_GENERATION UINT64_MAX
+
 /* The state after the events so far. */
 typedef struct chrome {
     feed feed;
@@ -606,8 +608,8 @@ typedef struct chrome {
     idmap goroutines;
     system_goroutines system;
     bool v2;
-    uint64_t generation; /* v2: of the last event */
-    uint64_t stw_row;    /* where the last stop-the-world began */
+    uint64_t generation_index; /* v2: of the last event; CHROME_NO_GENERATION: none */
+    uint64_t stw_row;          /* where the last stop-the-world began */
     chrome_counts counts;
 } chrome;
 

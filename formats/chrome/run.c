@@ -66,7 +66,8 @@ static void start(chrome *c, const convert_job *job)
     int version = c->timeline.version;
 
     c->v2 = version >= GOTRACE_FIRST_V2;
-    c->generation = c->stw_row = 0;
+    c->generation_index = CHROME_NO_GENERATION;
+    c->stw_row = 0;
     c->counts = (chrome_counts){0};
     chrome_rows_init(&c->rows, &c->timeline, job->by);
     chrome_user_init(&c->user, &c->timeline);

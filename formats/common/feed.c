@@ -34,13 +34,13 @@ _Static_assert(sizeof(feed_record) == 64, "a record has no padding");
 
 typedef struct feed_block {
     size_t count;
-    gotrace_status status;   /* after the last event; GOTRACE_EVENT: the next block has more */
-    bool failed;             /* memory was refused */
-    unsigned char *data;     /* whole events, their arguments, texts and messages */
-    size_t used, capacity;   /* bytes of data; multiples of 8 */
-    uint64_t generation;     /* of the events */
-    feed_arena *arena;       /* of the generation */
-    feed_stack_copy *stacks; /* that are new in the generation */
+    gotrace_status status; /* after the last event; GOTRACE_EVENT: the next block has more */
+    bool failed;           /* memory was refused */
+    unsigned char *data;   /* whole events, their arguments, texts and messages */
+    size_t used, capacity; /* bytes of data; multiples of 8 */
+    uint64_t generation, generation_index; /* of the events */
+    feed_arena *arena;                     /* of the generation */
+    feed_stack_copy *stacks;               /* that are new in the generation */
     feed_record records[BLOCK_EVENTS];
 } feed_block;
 
@@ -52,8 +52,8 @@ struct feed_thread {
     bool ends;
     /* Of the thread. */
     gotrace_reader *reader;
-    const gotrace_event *pending; /* an event for the next block */
-    uint64_t generation;
+    const gotrace_event *pending;          /* an event for the next block */
+    uint64_t generation, generation_index; /* of the last event */
     feed_copier copier;
     feed_stack_copy **stacks_end;
     /* Of the caller. */
@@ -162,7 +162,7 @@ static bool block_fits(const feed_thread *t, const feed_block *b, const gotrace_
 {
     if (b->count == 0 && !b->stacks)
         return true;
-    return e->generation == t->generation &&
+    return e->generation_index == t->generation_index &&
            (b->count == 0 || whole_size(e) <= b->capacity - b->used || is_short(e));
 }
 
@@ -216,13 +216,14 @@ static bool put_whole(feed_block *b, feed_record *r, const gotrace_event *e)
 
 static bool block_add(feed_thread *t, feed_block *b, const gotrace_event *e)
 {
-    if (e->generation != t->generation) {
+    if (e->generation_index != t->generation_index) {
         feed_arena *before = t->copier.arena;
         if (!feed_copier_restart(&t->copier))
             return false;
         if (t->passed == 0) /* no other block has it */
             feed_arena_free(before);
         t->generation = b->generation = e->generation;
+        t->generation_index = b->generation_index = e->generation_index;
         b->arena = t->copier.arena;
     }
     feed_record *r = &b->records[b->count];
@@ -240,6 +241,7 @@ static void block_begin(feed_thread *t, feed_block *b)
 {
     b->count = b->used = 0;
     b->generation = t->generation;
+    b->generation_index = t->generation_index;
     b->arena = t->copier.arena;
     b->stacks = NULL;
     t->stacks_end = &b->stacks;
@@ -350,6 +352,7 @@ static gotrace_status enter_block(feed *f)
         f->next = t->block->records;
         f->last = f->next + t->block->count;
         f->event.generation = t->block->generation;
+        f->event.generation_index = t->block->generation_index;
         f->failed = !take_stacks(t) || t->block->failed;
         if (f->failed)
             return GOTRACE_END;
@@ -427,6 +430,7 @@ void feed_begin_thread(feed *f)
         return;
     t->reader = f->reader;
     t->generation = f->current->generation;
+    t->generation_index = f->current->generation_index;
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->changed, NULL);
     idmap_init(&t->stacks, sizeof(feed_stack_copy *));

@@ -26,7 +26,7 @@ typedef struct system_goroutines {
     bool failed;            /* allocation failed */
     idmap goroutines;       /* facts (NOT_KNOWN, ...) by goroutine id */
     struct {
-        uint64_t stack, generation;
+        uint64_t stack, generation_index;
         uint8_t facts;       /* 0: empty */
     } stacks[SYSTEM_STACKS]; /* by the last bits of the stack's id */
     idmap starts;            /* v2: start functions of goroutines that existed before the trace */

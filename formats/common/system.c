@@ -58,9 +58,9 @@ static uint8_t classify_by_start(system_goroutines *s, const feed *source, const
     size_t slot = e->start_stack % SYSTEM_STACKS;
 
     if (s->stacks[slot].facts == 0 || s->stacks[slot].stack != e->start_stack ||
-        s->stacks[slot].generation != e->generation) {
+        s->stacks[slot].generation_index != e->generation_index) {
         s->stacks[slot].stack = e->start_stack;
-        s->stacks[slot].generation = e->generation;
+        s->stacks[slot].generation_index = e->generation_index;
         s->stacks[slot].facts = classify_by_stack(s, source, e->start_stack, 0);
     }
     return s->stacks[slot].facts;

@@ -83,7 +83,7 @@ static inline int64_t time_cell(int64_t time)
 
 static inline uint32_t stack_of(tables *t, const gotrace_event *e)
 {
-    return stacks_of(t->s->stacks, e->generation, e->stack);
+    return stacks_of(t->s->stacks, e->generation_index, e->stack);
 }
 
 static inline void add_row(tables *t, enum table_number table, const int64_t *cells)

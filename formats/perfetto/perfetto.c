@@ -408,9 +408,9 @@ static void write_event(perfetto *p, const gotrace_event *e)
     }
     if (e->flags & GOTRACE_EVENT_FUTILE)
         return;
-    if (e->generation != p->generation)
+    if (e->generation_index != p->generation_index)
         intern_generation(p);
-    p->generation = e->generation;
+    p->generation_index = e->generation_index;
     if (p->epoch_ends)
         perfetto_restart(p);
     switch ((gotrace_kind)e->kind) {

@@ -328,7 +328,7 @@ typedef struct perfetto {
     uint64_t clocks[4];  /* arguments of the first clock snapshot */
     bool has_clocks, started;
     system_goroutines system;
-    uint64_t generation; /* the generation that string and stack ids belong to */
+    uint64_t generation_index; /* of the last event: string and stack ids belong to it */
 
     uint16_t epoch;       /* number of times the incremental state was cleared */
     uint64_t epoch_start; /* bytes of output when it was last cleared */

@@ -42,7 +42,7 @@ typedef struct printing {
     pthread_t threads[MOST_THREADS];
     /* Of the calling thread. */
     const gotrace_event *pending; /* an event for the next block */
-    uint64_t generation;
+    uint64_t generation_index;    /* of the last event */
     feed_copier copier;
     idmap copies;      /* of the stacks of the generation, by id */
     feed_arena *arena; /* of the block that was written last */
@@ -189,11 +189,11 @@ static bool block_add(printing *p, print_block *b, const gotrace_event *e)
 {
     const feed_stack_copy **stacks = b->stacks[b->events.count];
 
-    if (b->events.count == 0 && (!p->copier.arena || e->generation != p->generation)) {
+    if (b->events.count == 0 && (!p->copier.arena || e->generation_index != p->generation_index)) {
         if (!feed_copier_restart(&p->copier))
             return false;
         idmap_free(&p->copies);
-        p->generation = e->generation;
+        p->generation_index = e->generation_index;
         b->arena = p->copier.arena;
     }
     return copy_stack(p, e->stack, &stacks[0]) && copy_stack(p, e->start_stack, &stacks[1]) &&
@@ -204,7 +204,7 @@ static bool block_add(printing *p, print_block *b, const gotrace_event *e)
 static bool block_fits(const printing *p, const print_block *b, const gotrace_event *e)
 {
     return b->events.count == 0 ||
-           (e->generation == p->generation && event_block_fits(&b->events, e));
+           (e->generation_index == p->generation_index && event_block_fits(&b->events, e));
 }
 
 /* Returns the status of the reader, GOTRACE_EVENT if the block is full. */

@@ -164,9 +164,9 @@ bool version_stop_kind(const version_converter *c, const char *reason, uint64_t 
 static void refresh(version_converter *c)
 {
     uint64_t target = gotrace_writer_generation(c->writer);
-    if (c->e->generation == c->source_generation && target == c->target_generation)
+    if (c->e->generation_index == c->source_index && target == c->target_generation)
         return;
-    c->source_generation = c->e->generation;
+    c->source_index = c->e->generation_index;
     c->target_generation = target;
     idmap_free(&c->stacks);
     idmap_free(&c->starts);

@@ -166,8 +166,8 @@ typedef struct version_converter {
     uint8_t roles[VERSION_CODES][GOTRACE_MAX_ARGS]; /* by code in the target */
     uint8_t role_counts[VERSION_CODES];
 
-    idmap stacks, starts;                          /* id in the source to id in the target */
-    uint64_t source_generation, target_generation; /* in which they are valid */
+    idmap stacks, starts;                     /* id in the source to id in the target */
+    uint64_t source_index, target_generation; /* of the generations in which they are valid */
     gotrace_frame *frames;
     size_t frame_capacity;
 

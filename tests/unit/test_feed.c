@@ -19,6 +19,7 @@ typedef struct pair {
     gotrace_reader *readers[2];
     feed feed;
     const gotrace_event *direct, *fed; /* the last events */
+    uint64_t last_index;               /* generation_index of the last event */
 } pair;
 
 /* False if the trace cannot be opened. */
@@ -82,7 +83,8 @@ static void compare_events(const pair *p)
     MUST(a->type == b->type && a->kind == b->kind && a->resource == b->resource);
     MUST(a->from == b->from && a->to == b->to && a->range == b->range && a->flags == b->flags);
     MUST(a->proc == b->proc && a->lane == b->lane && a->thread == b->thread);
-    MUST(a->generation == b->generation && a->goroutine == b->goroutine);
+    MUST(a->generation == b->generation && a->generation_index == b->generation_index);
+    MUST(a->goroutine == b->goroutine);
     MUST(a->subject == b->subject && a->value == b->value && a->cause == b->cause);
     MUST(a->stack == b->stack && a->start_stack == b->start_stack);
     MUST(transition || a->arg_count == b->arg_count);
@@ -104,6 +106,7 @@ static gotrace_status read_pair(pair *p, uint64_t most)
         if (status != GOTRACE_EVENT)
             return status;
         compare_events(p);
+        p->last_index = p->direct->generation_index;
         feed_begin_thread(&p->feed);
         MUST(p->feed.thread);
     }
@@ -146,6 +149,50 @@ START_TEST(whole_traces)
 }
 END_TEST
 
+static uint64_t take_number(const blob *b, size_t *at)
+{
+    uint64_t number = 0;
+    for (unsigned shift = 0;; shift += 7) {
+        uint8_t byte = b->bytes[(*at)++];
+        number |= (uint64_t)(byte & 127) << shift;
+        if (byte < 128)
+            return number;
+    }
+}
+
+/* Gives all generations the number 1; each ends with a record. */
+static void repeat_generation(blob *b)
+{
+    size_t at = 16; /* after the header */
+    while (at < b->size) {
+        if (b->bytes[at++] == GOTRACE_V2_EndOfGeneration)
+            continue;
+        ck_assert_int_eq(b->bytes[at - 1], GOTRACE_V2_EventBatch);
+        b->bytes[at++] = 1;
+        take_number(b, &at); /* thread */
+        take_number(b, &at); /* time */
+        size_t size = take_number(b, &at);
+        at += size;
+    }
+}
+
+/* Each generation has its own stacks, although all have one number. */
+START_TEST(repeated_generation)
+{
+    blob content = trace_sample("go1.26-gens.trace");
+    pair p;
+    repeat_generation(&content);
+    ck_assert(pair_open(&p, &content));
+    compare_ends(&p, read_pair(&p, UINT64_MAX));
+    ck_assert_uint_eq(gotrace_reader_summary(p.readers[0])->generations, 4);
+    ck_assert_uint_eq(gotrace_reader_summary(p.readers[0])->problems, 0);
+    ck_assert_uint_eq(gotrace_reader_generation(p.readers[0], 3)->generation, 1);
+    ck_assert_uint_eq(p.last_index, 4);
+    pair_close(&p);
+    blob_free(&content);
+}
+END_TEST
+
 /* The caller may stop, or have the rest checked, while the thread is ahead of it. */
 START_TEST(stopped)
 {
@@ -172,6 +219,7 @@ int main(void)
     Suite *suite = suite_create("feed");
     TCase *cases = tcase_create("feed");
     tcase_add_test(cases, whole_traces);
+    tcase_add_test(cases, repeated_generation);
     tcase_add_test(cases, stopped);
     suite_add_tcase(suite, cases);
     return run_suite(suite);

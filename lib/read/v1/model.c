@@ -185,7 +185,7 @@ bool gt_model_fill(gotrace_reader *reader, const gt_event *e, const gt_effect *e
     out->proc = proc;
     out->lane = effect->lane ? (int64_t)effect->lane : proc;
     out->thread = thread;
-    out->generation = 0;
+    out->generation = out->generation_index = 0;
     out->goroutine = e->goroutine;
     out->subject = out->value = 0;
     out->stack = e->stack;

@@ -179,6 +179,7 @@ void gt_v2_fill_out(const gt_follow *f, gt_v2_out *out, uint8_t type, const uint
     event->proc = event->lane = f->p ? (int64_t)f->p->id : GOTRACE_NO_PROC;
     event->thread = f->t ? (int64_t)f->t->id : GOTRACE_NO_THREAD;
     event->generation = f->generation;
+    event->generation_index = f->v2->current;
     event->goroutine = f->g ? f->g->id : 0;
     event->subject = c.subject;
     event->value = 0;

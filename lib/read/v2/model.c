@@ -69,6 +69,7 @@ void gt_v2_fill_outside(const struct gt_v2 *v2, gt_v2_out *out, uint8_t type, in
                                  .lane = GOTRACE_NO_PROC,
                                  .thread = GOTRACE_NO_THREAD,
                                  .generation = v2->generation,
+                                 .generation_index = v2->current,
                                  .args = out->args};
     out->self = NULL;
 }
