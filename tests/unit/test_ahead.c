@@ -213,13 +213,13 @@ END_TEST
 typedef struct lone_allocator {
     pthread_mutex_t lock;
     uint64_t calls, allowed, blocks;
+    size_t bytes, peak;
     bool overlapped;
 } lone_allocator;
 
 static void *lone_resize(void *ctx, void *block, size_t old_size, size_t new_size)
 {
     lone_allocator *a = ctx;
-    (void)old_size;
     if (pthread_mutex_trylock(&a->lock) != 0) {
         a->overlapped = true;
         return NULL;
@@ -228,8 +228,12 @@ static void *lone_resize(void *ctx, void *block, size_t old_size, size_t new_siz
     if (new_size == 0) {
         free(block);
         a->blocks--;
+        a->bytes -= old_size;
     } else if (++a->calls <= a->allowed && (moved = realloc(block, new_size))) {
         a->blocks += block == NULL;
+        a->bytes += new_size - old_size;
+        if (a->bytes > a->peak)
+            a->peak = a->bytes;
     }
     pthread_mutex_unlock(&a->lock);
     return moved;
@@ -263,6 +267,71 @@ START_TEST(allocators_are_called_by_one_thread_at_a_time)
         else
             assert_same(&sound, &r);
     }
+    blob_free(&trace);
+}
+END_TEST
+
+/* All threads together keep within the memory limit, and end with one message or the findings of
+ * one thread. */
+START_TEST(the_memory_limit_holds_for_all_threads)
+{
+    enum { STEPS = 40 };
+    blob trace = load(names[_i]);
+    gotrace_config one = {.window = WINDOW};
+    reading sound = reading_of(trace.bytes, trace.size, &one, READING_CHECK);
+    lone_allocator a = {.lock = PTHREAD_MUTEX_INITIALIZER, .allowed = UINT64_MAX};
+    read_with(&a, &trace);
+    size_t needed = a.peak, refused = 0, read = 0;
+    gotrace_source *source; /* has a limit of its own */
+    ck_assert_int_eq(gotrace_source_memory(trace.bytes, trace.size, NULL, &source, NULL),
+                     GOTRACE_OK);
+    for (size_t step = 1; step <= 2 * STEPS; step++) {
+        gotrace_limits limits = {.memory = step * needed / STEPS};
+        gotrace_config config = {.threads = 4,
+                                 .window = WINDOW,
+                                 .limits = &limits,
+                                 .allocator = {.resize = lone_resize, .ctx = &a}};
+        a.peak = 0;
+        reading r = reading_of_source(source, &config, READING_CHECK);
+        ck_assert_uint_le(a.peak, limits.memory);
+        ck_assert_uint_eq(a.bytes, 0);
+        if (r.status >= 0)
+            assert_same(&sound, &r);
+        else
+            ck_assert_int_eq(r.error.limit, GOTRACE_LIMIT_MEMORY);
+        *(r.status < 0 ? &refused : &read) += 1;
+    }
+    ck_assert(refused > 0 && read > 0);
+    gotrace_source_close(source);
+    blob_free(&trace);
+}
+END_TEST
+
+/* The other limits have the same effect as with one thread. */
+START_TEST(other_limits_are_those_of_one_thread)
+{
+    static const size_t members[] = {
+        offsetof(gotrace_limits, strings),    offsetof(gotrace_limits, string_bytes),
+        offsetof(gotrace_limits, stacks),     offsetof(gotrace_limits, frames),
+        offsetof(gotrace_limits, goroutines), offsetof(gotrace_limits, batches),
+        offsetof(gotrace_limits, procs),
+    };
+    blob trace = load(names[_i]);
+    size_t reached = 0;
+    for (size_t m = 0; m < sizeof members / sizeof *members; m++) {
+        for (uint64_t most = 1; most < 1000; most += 1 + most / 3) {
+            gotrace_limits limits = {0};
+            memcpy((char *)&limits + members[m], &most, sizeof most);
+            gotrace_config config = {.window = WINDOW, .limits = &limits, .threads = 1};
+            reading one = reading_of(trace.bytes, trace.size, &config, READING_CHECK);
+            config.threads = 4;
+            reading several = reading_of(trace.bytes, trace.size, &config, READING_CHECK);
+            assert_same(&one, &several);
+            ck_assert_str_eq(one.error.message, several.error.message);
+            reached += one.error.rule == GOTRACE_RULE_SYSTEM_LIMIT;
+        }
+    }
+    ck_assert_uint_gt(reached, 10);
     blob_free(&trace);
 }
 END_TEST
@@ -306,6 +375,8 @@ int main(void)
     tcase_add_loop_test(cases, notices_missing_pieces, 0, NAMES);
     tcase_add_loop_test(cases, damage_gives_the_same_findings, 0, NAMES);
     tcase_add_loop_test(cases, allocators_are_called_by_one_thread_at_a_time, 0, NAMES);
+    tcase_add_loop_test(cases, the_memory_limit_holds_for_all_threads, 0, NAMES);
+    tcase_add_loop_test(cases, other_limits_are_those_of_one_thread, 0, NAMES);
     tcase_add_loop_test(cases, stops_early, 0, NAMES);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
