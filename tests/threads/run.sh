@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every verb that takes -j, with several threads: output, messages and status are those of one thread, for
+# Every verb that reads a trace, with several threads: output, messages and status are those of one thread, for
 # sound, damaged and hostile traces; refused memory, failing writes and signals end it with the right
 # status, in time and without temporary files. `make threads` runs this with ThreadSanitizer.
 #
@@ -40,6 +40,18 @@ convert --to perfetto --until 300us
 convert --to pprof --profile wall --open
 stat
 stat --json
+convert --to html
+convert --to folded
+convert --to speedscope --zstd
+convert --to chrome --zstd
+convert --to parquet
+convert --to go1.21
+convert --to go1.26
+cut --from 100us
+cut --goroutine 1-20
+dump
+dump --level meaning --format cbor
+anonymize --key key
 why --goroutine 1 --json
 find (sched)or(stack~main)or(goroutines>3)
 find --json (wait)and(during(run>10us))
@@ -48,6 +60,7 @@ print --where (stw)or(wait(sync))
 repair
 END
 mapfile -t commands <commands
+head -c 32 /dev/zero >key
 
 samples='gccgo-user go1.19-chan go1.21-user go1.22-gens go1.23-gensiter go1.25-flight-2 go1.26-gens go1.26-allocfree go1.27-timer'
 
@@ -63,6 +76,18 @@ make_files() {
         done
         head -c $(($(stat -c %s "$traces/$sample.trace") * 2 / 3)) "$traces/$sample.trace" >"files/$sample-cut"
     done
+    for version in 1.5 1.7 1.8 1.9 1.10; do
+        "$gotrace" gen --go $version --cover --events 2000 -o files/gen-$version
+        "$gotrace" mutate -q --seed 1 -o variant files/gen-$version
+        mv variant/*.trace files/gen-$version-1
+        rm -r variant
+    done
+    # Two parts of one generation, and generations with the same number: ids mean something else in each.
+    "$gotrace" mutate -q --seed 232 -o variant "$traces/go1.27-timer.trace"
+    mv variant/*.trace files/go1.27-halves
+    rm -r variant
+    "$gotrace" dump --format text "$traces/go1.26-gens.trace" | sed 's/gen=[0-9]*/gen=1/' |
+        "$gotrace" synth -o files/go1.26-repeated
     # Problems between many lines of output.
     for version in 1.19 1.26; do
         "$gotrace" gen --go $version --events 60000 -o files/damaged-$version
@@ -85,8 +110,10 @@ run() {
     local n=$1 files=("$2")
     [ ! -d "$2" ] || files=("$2"/*)
     shift 2
+    [[ "$*" != *parquet* ]] || set -- "$@" -o "tables"
     timeout $limit "$gotrace" "$@" -j "$n" "${files[@]}" >"$n.out" 2>"$n.err" </dev/null
     echo $? >"$n.status"
+    [ ! -d tables ] || { sha256sum tables/* >>"$n.out"; rm -r tables; }
 }
 
 ended_well() { grep -qxE "$1" "$2.status" || { echo "status $(cat "$2.status")"; head -n 20 "$2.err"; return 1; }; }
@@ -123,6 +150,7 @@ refused_memory() {
 failing_writes() {
     local file=$1
     shift
+    [[ "$*" != *parquet* ]] || return 0 # files of a folder
     timeout $limit "$gotrace" "$@" -j 4 "$file" >/dev/full 2>4.err
     echo $? >4.status
     ended_well 3 4 || return
@@ -138,7 +166,7 @@ interrupted() {
     local file=$1 n
     shift
     for ((n = 0; n < moments; n++)); do
-        rm -f out
+        rm -rf out
         env --default-signal timeout -k $limit --signal=INT "0.$(printf %03d $((RANDOM % 500 + 1)))" \
             "$gotrace" "$@" -j 4 -o out "$file" 2>4.err
         echo $? >4.status
