@@ -227,7 +227,8 @@ static int run_timeline(const format *target, convert_job *job, select_job *sele
         findings_add(&in->found, gotrace_reader_error(in->reader));
     select->what = what;
     free(found.ids[SELECT_GOROUTINE].ranges);
-    if (!finds || select->count > 0)
+    bool counted = what->given & SELECT_OF_PARTS; /* of the goroutines that are shown */
+    if (!counted || select->count > 0)
         count_shown(select, gotrace_reader_summary(in->reader)->duration);
     return status;
 }

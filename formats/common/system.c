@@ -146,8 +146,10 @@ void system_goroutines_init(system_goroutines *s, const convert_job *job, const 
                             bool needed)
 {
     *s = (system_goroutines){.no_system = job->no_system, .source = source};
-    if (job->select && (job->select->what->given & SELECT_BIT(SELECT_GOROUTINE)))
+    if (job->select && (job->select->what->given & SELECT_BIT(SELECT_GOROUTINE))) {
         s->only = &job->select->what->ids[SELECT_GOROUTINE];
+        s->count = &job->select->count;
+    }
     s->left_out = s->no_system || s->only;
     s->needed = needed || s->left_out;
     s->version = gotrace_reader_summary(job->reader)->version;
@@ -225,6 +227,14 @@ static bool is_theirs(const system_goroutines *s, const gotrace_event *e)
     return s->current_is_out;
 }
 
+/* Whether the event is one of a selected goroutine, or about it. */
+static bool is_selected(const system_goroutines *s, const gotrace_event *e)
+{
+    return (e->goroutine != 0 && select_has_id(s->only, e->goroutine)) ||
+           (e->kind == GOTRACE_KIND_TRANSITION && e->resource == GOTRACE_RESOURCE_GOROUTINE &&
+            select_has_id(s->only, e->subject));
+}
+
 bool system_goroutines_skip(system_goroutines *s, const gotrace_event *e)
 {
     if (!s->needed)
@@ -233,6 +243,8 @@ bool system_goroutines_skip(system_goroutines *s, const gotrace_event *e)
         learn(s, s->source, e);
     s->current_is_out = s->left_out && is_out(s, e->goroutine);
     bool theirs = s->left_out && is_theirs(s, e);
+    if (s->only)
+        *s->count += is_selected(s, e);
     forget(s, e);
     return theirs;
 }

@@ -75,6 +75,8 @@ run gotrace print --task 99,none --region '' user.trace
 run gotrace print --function '^$' old.trace
 run gotrace stat --only overview,goroutines --goroutine 999 user.trace
 run gotrace convert --to folded --goroutine 999 user.trace
+run gotrace convert --to perfetto --goroutine 999 -o out user.trace
+run gotrace convert --to chrome --goroutine 7 -o out user.trace
 run gotrace convert --to folded --profile cpu --goroutine 999 user.trace
 run gotrace convert --to folded --profile net --task 1 user.trace
 run gotrace print --from 99s user.trace
