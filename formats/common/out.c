@@ -94,8 +94,11 @@ char *out_swap(out *o, char *buffer)
 
 void out_overflow(out *o, const void *bytes, size_t size)
 {
-    if (o->capacity > 0)
-        begin_thread(o);
+    if (o->failed) { /* there may be no buffer */
+        o->used = 0;
+        return;
+    }
+    begin_thread(o);
     const char *rest = bytes;
     while (size > o->capacity - o->used) {
         size_t part = o->capacity - o->used;
