@@ -275,19 +275,23 @@ static uint64_t string_id(bridge *b, const char *text)
     return gt_rec_id(gt_rec_table_entry(b->r, b->era, true, text, strlen(text), true, NULL));
 }
 
-/* As many events about the collector as were dropped, because they are numbered. */
+/* As many events about the collector as were dropped, because they are numbered, in the same order:
+ * a cycle that went on is active at the beginning, then it ends, and others begin and end. Readers
+ * accept no other GCActive in the first generation. */
 static void put_gc(bridge *b)
 {
-    bool shown = b->from.gc_shown;
-    for (uint64_t seq = b->from.gc_seq + 1; seq <= b->to.gc_seq; seq++) {
-        const bool last = seq == b->to.gc_seq;
-        if (!shown)
-            EMIT(b, b->host, GCBegin, seq, 0);
-        else if (last && !b->to.gc_shown)
+    const uint64_t first = b->from.gc_seq + 1;
+    bool active = b->from.gc_shown;
+    for (uint64_t seq = first; seq <= b->to.gc_seq; seq++) {
+        if (active && seq == first) {
+            EMIT(b, b->host, GCActive, seq);
+            continue;
+        }
+        if (active)
             EMIT(b, b->host, GCEnd, seq);
         else
-            EMIT(b, b->host, GCActive, seq);
-        shown = !last || b->to.gc_shown;
+            EMIT(b, b->host, GCBegin, seq, 0);
+        active = !active;
     }
 }
 
