@@ -118,7 +118,8 @@ typedef struct gotrace_recorder_losses {
     uint64_t samples;     /* CPU samples that were lost */
 } gotrace_recorder_losses;
 
-/* Valid until the recorder is freed; the numbers are those at the time of the call. */
+/* At any time, by one thread at a time. Valid until the next call or until the recorder is freed;
+ * the numbers are those at the time of the call. */
 GOTRACE_API const gotrace_recorder_losses *gotrace_recorder_lost(gotrace_recorder *recorder);
 
 /* Takes the next part of the trace, which is valid until the next call; waits until there is one.

@@ -386,10 +386,11 @@ struct gotrace_recorder {
     uint64_t waiting;       /* bytes of the buffers in `full`, and in `window` */
     bool cut;               /* the trace ended because of them */
     gotrace_recorder_losses losses;
-    gt_rec_notes notes[GT_REC_OPEN]; /* by era, if generations can be dropped */
-    uint64_t dropping;               /* the era whose events are dropped; 0: none */
-    bool bridging;                   /* other events are written for them */
-    gt_rec_list ready;               /* then: of complete generations */
+    gotrace_recorder_losses losses_returned; /* a copy that does not change */
+    gt_rec_notes notes[GT_REC_OPEN];         /* by era, if generations can be dropped */
+    uint64_t dropping;                       /* the era whose events are dropped; 0: none */
+    bool bridging;                           /* other events are written for them */
+    gt_rec_list ready;                       /* then: of complete generations */
     uint64_t ready_bytes;
     gt_rec_generation *window, **window_end; /* flight recorder: complete generations */
     size_t header_left;                      /* flight recorder: bytes of the header to come */

@@ -705,8 +705,9 @@ const gotrace_recorder_losses *gotrace_recorder_lost(gotrace_recorder *r)
 {
     pthread_mutex_lock(&r->lock);
     r->losses.samples = atomic_load_explicit(&r->samples_lost, memory_order_relaxed);
+    r->losses_returned = r->losses;
     pthread_mutex_unlock(&r->lock);
-    return &r->losses;
+    return &r->losses_returned;
 }
 
 gotrace_status gotrace_recorder_stop(gotrace_recorder *r)
