@@ -158,9 +158,9 @@ static bool report_unused(gotrace_reader *reader, struct gt_v2 *v2, const gt_gen
     uint64_t strings = gt_table_unused(&v2->strings), stacks = gt_table_unused(&v2->stacks);
     return (strings == 0 && stacks == 0) ||
            gt_report(reader, GOTRACE_RULE_TABLE_UNUSED, GT_AT(g->summary.offset),
-                     "nothing refers to these of generation %llu: %llu string%s, %llu stack%s",
-                     (unsigned long long)g->summary.generation, (unsigned long long)strings,
-                     gt_plural(strings), (unsigned long long)stacks, gt_plural(stacks));
+                     "nothing refers to %llu string%s and %llu stack%s of generation %llu",
+                     (unsigned long long)strings, gt_plural(strings), (unsigned long long)stacks,
+                     gt_plural(stacks), (unsigned long long)g->summary.generation);
 }
 
 /* Reports problems of the finished generation that Go's reader accepts. */
