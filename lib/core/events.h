@@ -101,6 +101,7 @@ typedef struct gt_v2_shape {
     uint8_t start, reason; /* of a transition: 1 + position (after the time) of the stack where the
                               goroutine starts, and of the reason; 0: none */
     uint8_t args;          /* gotrace_event.arg_count: without the time and the stack */
+    uint64_t head;         /* type, kind, resource, range and arg_count of an event: see head.h */
     const char *text;      /* a metric's name, or NULL */
 } gt_v2_shape;
 

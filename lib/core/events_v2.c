@@ -1,6 +1,7 @@
 /*
  * events_v2.c - the table of the v2 events (events_v2.def) as data.
  */
+#include "core/head.h"
 #include "core/semantics.h"
 
 #define A(kind, name)                                                                              \
@@ -69,6 +70,9 @@ void gt_v2_shapes_init(gt_v2_shape shapes[GT_CODES], int version)
             .resource = spec->semantics->resource,
             .range = spec->semantics->range,
             .text = spec->semantics->text};
+        shape->head = GT_HEAD_OF(type, code) | GT_HEAD_OF(kind, shape->kind) |
+                      GT_HEAD_OF(resource, shape->resource) | GT_HEAD_OF(range, shape->range) |
+                      GT_HEAD_OF(arg_count, shape->args);
         for (unsigned i = 1; i < spec->arg_count; i++) {
             uint8_t bit = (uint8_t)(1u << (i - 1)), kind = spec->args[i].kind;
             bool is_stack = kind == GOTRACE_ARG_STACK || kind == GOTRACE_ARG_START;

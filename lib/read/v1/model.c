@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "core/head.h"
 #include "core/times.h"
 
 /* Go 1.21's stwReasonStrings: reasons of a stop-the-world by kind. */
@@ -66,24 +67,24 @@ static bool load_message(gotrace_reader *reader, const gt_event *e, gotrace_even
     return true;
 }
 
-static void fill_transition(const gt_event *e, const gt_v1_shape *shape, const gt_effect *effect,
-                            gotrace_event *out)
+/* Sets the members of a transition. Returns those of its head. */
+static gt_head fill_transition(const gt_event *e, const gt_v1_shape *shape, const gt_effect *effect,
+                               uint8_t resource, gotrace_event *out)
 {
-    out->from = effect->from;
-    out->to = effect->to;
-    if (out->resource == GOTRACE_RESOURCE_PROC) {
+    gt_head states = GT_HEAD_OF(from, effect->from) | GT_HEAD_OF(to, effect->to);
+    if (resource == GOTRACE_RESOURCE_PROC) {
         out->subject = (uint64_t)out->proc;
-        return;
+        return states;
     }
     out->subject = effect->goroutine ? effect->goroutine->id : e->goroutine;
-    if (out->to == GOTRACE_STATE_RUNNING && out->from != GOTRACE_STATE_RUNNING)
+    if (effect->to == GOTRACE_STATE_RUNNING && effect->from != GOTRACE_STATE_RUNNING)
         out->cause = effect->cause;
     if (shape->start)
         out->start_stack = e->args[shape->start - 1];
     bool was_there = shape->action == GT_ACTION_CREATE &&
                      effect->from == GOTRACE_STATE_UNDETERMINED;
-    if (was_there || shape->does->initial)
-        out->flags |= GOTRACE_EVENT_INITIAL;
+    bool initial = was_there || shape->does->initial;
+    return states | GT_HEAD_OF(flags, initial ? GOTRACE_EVENT_INITIAL : 0);
 }
 
 /* The mode is 0 or 1; others have no meaning. */
@@ -169,19 +170,16 @@ bool gt_model_fill(gotrace_reader *reader, const gt_event *e, const gt_effect *e
                    gotrace_event *out)
 {
     const gt_v1_shape *shape = &reader->index.shapes[e->type];
+    bool futile = e->flags & GOTRACE_EVENT_FUTILE; /* no effect and no meaning */
+    bool blocks = e->flags & GT_EVENT_BLOCKS;
+    uint8_t kind = blocks ? GOTRACE_KIND_TRANSITION : shape->kind;
+    uint8_t resource = blocks ? GOTRACE_RESOURCE_GOROUTINE : shape->resource;
     int64_t proc, thread;
     gt_states_place(reader->states, e, &proc, &thread);
     /* Set field by field: clearing the whole struct first takes longer than the rest. */
     out->time = gt_time_of(reader, e->ticks);
     out->ticks = (uint64_t)e->ticks;
     out->offset = e->offset;
-    out->type = e->type;
-    out->kind = shape->kind;
-    out->resource = shape->resource;
-    out->from = out->to = GOTRACE_STATE_UNDETERMINED;
-    out->range = shape->range;
-    out->flags = e->flags & (uint8_t)~GT_EVENT_BLOCKS;
-    out->arg_count = shape->slots;
     out->proc = proc;
     out->lane = effect->lane ? (int64_t)effect->lane : proc;
     out->thread = thread;
@@ -191,23 +189,17 @@ bool gt_model_fill(gotrace_reader *reader, const gt_event *e, const gt_effect *e
     out->stack = e->stack;
     out->start_stack = out->cause = 0;
     out->args = e->args;
-    out->reason = shape->kind == GOTRACE_KIND_TRANSITION ? shape->does->text : NULL;
+    out->reason = shape->kind == GOTRACE_KIND_TRANSITION && !futile ? shape->does->text : NULL;
     out->text = out->message = NULL;
     out->text_size = out->message_size = 0;
-    if (effect->suspect)
-        out->flags |= GOTRACE_EVENT_SUSPECT;
-    if (e->flags & GT_EVENT_BLOCKS) {
-        out->kind = GOTRACE_KIND_TRANSITION;
-        out->resource = GOTRACE_RESOURCE_GOROUTINE;
-    }
-    if (out->flags & GOTRACE_EVENT_FUTILE) {
-        /* No effect and no meaning. */
-        out->kind = GOTRACE_KIND_NONE;
-        out->resource = GOTRACE_RESOURCE_NONE;
-        out->reason = NULL;
-        return true;
-    }
-    if (out->kind == GOTRACE_KIND_TRANSITION)
-        fill_transition(e, shape, effect, out);
-    return fill_details(reader, e, shape, effect, out);
+    gt_head head = GT_HEAD_OF(type, e->type) | GT_HEAD_OF(range, shape->range) |
+                   GT_HEAD_OF(arg_count, shape->slots) |
+                   GT_HEAD_OF(flags, e->flags & (uint8_t)~GT_EVENT_BLOCKS) |
+                   GT_HEAD_OF(flags, effect->suspect ? GOTRACE_EVENT_SUSPECT : 0);
+    if (!futile)
+        head |= GT_HEAD_OF(kind, kind) | GT_HEAD_OF(resource, resource);
+    if (!futile && kind == GOTRACE_KIND_TRANSITION)
+        head |= fill_transition(e, shape, effect, resource, out);
+    gt_head_set(out, head);
+    return futile || fill_details(reader, e, shape, effect, out);
 }

@@ -3,6 +3,7 @@
  */
 #include "read/v2/follow.h"
 
+#include "core/head.h"
 #include "core/semantics.h"
 
 #include <stdio.h>
@@ -169,13 +170,8 @@ void gt_v2_fill_out(const gt_follow *f, gt_v2_out *out, uint8_t type, const uint
     const gt_v2_shape *shape = &f->v2->shapes[type];
     /* Set member by member: clearing the whole struct first takes longer than the rest. */
     event->offset = f->e->offset;
-    event->kind = shape->kind;
-    event->resource = shape->resource;
-    event->from = c.from;
-    event->to = c.to;
-    event->range = shape->range;
-    event->flags = f->suspect ? GOTRACE_EVENT_SUSPECT : 0;
-    event->arg_count = shape->args;
+    gt_head_set(event, shape->head | GT_HEAD_OF(from, c.from) | GT_HEAD_OF(to, c.to) |
+                           GT_HEAD_OF(flags, f->suspect ? GOTRACE_EVENT_SUSPECT : 0));
     event->proc = event->lane = f->p ? (int64_t)f->p->id : GOTRACE_NO_PROC;
     event->thread = f->t ? (int64_t)f->t->id : GOTRACE_NO_THREAD;
     event->generation = f->generation;
