@@ -316,17 +316,16 @@ $(eval $(call sanitizer,sanitized,address$(comma)undefined))
 $(eval $(call sanitizer,tsan,thread))
 ## check-asan, check-ubsan, check-tsan, check-sanitized: run the tests with that sanitizer
 
+# The tests of recorders need a process for each trace; the others run in one.
+THREAD_TESTS := test_threads test_ahead test_feed test_print_threads
+RECORD_TESTS := test_record_threads test_record_several
 .PHONY: threads
 threads: ## unit tests and program with threads, under ThreadSanitizer
-	@$(MAKE) BUILD=build/tsan SANITIZE=thread build/tsan/tests/test_threads \
-		build/tsan/tests/test_feed build/tsan/tests/test_ahead build/tsan/tests/test_print_threads \
-		build/tsan/tests/test_record_threads \
+	@$(MAKE) BUILD=build/tsan SANITIZE=thread $(addprefix build/tsan/tests/,$(THREAD_TESTS) $(RECORD_TESTS)) \
 		build/tsan/gotrace
-	@CK_FORK=no TSAN_OPTIONS=exitcode=99 build/tsan/tests/test_threads
-	@CK_FORK=no TSAN_OPTIONS=exitcode=99 build/tsan/tests/test_ahead
-	@CK_FORK=no TSAN_OPTIONS=exitcode=99 build/tsan/tests/test_feed
-	@CK_FORK=no TSAN_OPTIONS=exitcode=99 build/tsan/tests/test_print_threads
-	@CK_DEFAULT_TIMEOUT=600 TSAN_OPTIONS=exitcode=99 build/tsan/tests/test_record_threads
+	@export TSAN_OPTIONS=exitcode=99; set -e; \
+		for test in $(THREAD_TESTS); do CK_FORK=no build/tsan/tests/$$test; done; \
+		for test in $(RECORD_TESTS); do CK_DEFAULT_TIMEOUT=600 build/tsan/tests/$$test; done
 	@BUILD=build/tsan tests/threads/run.sh
 
 coverage: ## run the tests and report the line coverage of each file

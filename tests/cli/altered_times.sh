@@ -74,3 +74,18 @@ at=$(gotrace print --format jsonl unreadable.trace 2>/dev/null |
     jq 'select(.type == "HeapAlloc" and .thread == 2) | .offset' | sed -n 29p)
 printf '\76' | dd of=unreadable.trace bs=1 seek="$at" conv=notrunc status=none
 altered unreadable
+
+# The tables of the generation, written when its last event is there, are later than the next generation's first batch.
+echo '== sound: a thread that is interrupted while it records the last event of a generation'
+{
+    sed '$d' source | sed '$d' | sed '$s/dt=1000/dt=200000/'
+    echo 'EventBatch gen=1 m=18446744073709551615 time=2100000'
+    echo 'Frequency freq=1000000000'
+    echo 'EventBatch gen=2 m=1 time=1905000'
+    echo 'ProcStatus dt=1 p=0 pstatus=1'
+    echo 'GoStatus dt=1 g=1 m=1 gstatus=2'
+    echo 'HeapAlloc dt=200000 heapalloc_value=5'
+    echo 'EventBatch gen=2 m=18446744073709551615 time=2200000'
+    echo 'Frequency freq=1000000000'
+} | sized_script | gotrace synth -o interrupted.trace
+run gotrace validate interrupted.trace

@@ -15,6 +15,8 @@ if [ ! -x "$recorder" ] || [ ! -x "$GOREAD_V1" ] || [ ! -x "$GOREAD_V2" ]; then
 fi
 RECORD_TRACES=$WORK CK_DEFAULT_TIMEOUT=300 "$recorder" >"$WORK/log" 2>&1
 fail_if $? 'what threads recorded is in the traces' 'see the log' "$WORK/log"
+RECORD_TRACES=$WORK CK_DEFAULT_TIMEOUT=300 "${recorder%threads}several" >"$WORK/log" 2>&1
+fail_if $? 'several recorders at the same time' 'see the log' "$WORK/log"
 # Crash files of programs that were killed.
 KILLS=500 RECORD_TRACES=$WORK CK_DEFAULT_TIMEOUT=900 "${recorder%threads}crash" >"$WORK/log" 2>&1
 fail_if $? 'what was counted before 500 kills is in the crash files' 'see the log' "$WORK/log"

@@ -56,9 +56,11 @@ void gt_v2_bound_generation(const gotrace_reader *reader, struct gt_v2 *v2)
     if (damaged && is_end(v2, g, tables)) {
         v2->latest_ticks = tables;
     } else if (v2->current + 1 < v2->generation_count) {
-        uint64_t next = latest_batch(v2, g + 1, true);
-        if (is_end(v2, g, next))
-            v2->latest_ticks = next;
+        /* A thread that is interrupted while it records an event may do so after the next
+         * generation has begun; the tables are written when it is done. */
+        uint64_t next = latest_batch(v2, g + 1, true), end = next > tables ? next : tables;
+        if (is_end(v2, g, end))
+            v2->latest_ticks = end;
     }
 }
 
