@@ -27,11 +27,20 @@ typedef struct profile_goroutine {
     bool there; /* its current state began on a selected proc and thread, and generation */
 } profile_goroutine;
 
+enum { NONE = PROFILE_COUNT, RECENT_REASONS = 64 };
+
+/* The profile of Go that has the waits for a reason. */
+typedef struct wait_kind {
+    uint32_t reason;
+    uint8_t kind; /* profile_kind, or NONE */
+} wait_kind;
+
 struct profiles {
-    profile *list;
-    size_t count;
+    profile *of_kind[PROFILE_COUNT + 1]; /* NULL: not made; NONE is not */
+    bool has_go;                         /* one of Go's is made */
     const profile_options *options;
     stacks *stacks;
+    wait_kind recent[RECENT_REASONS]; /* by reason */
     bool v1;
     bool failed; /* memory was refused */
     bool there;  /* what is added is of a selected proc and thread, and generation */
@@ -78,8 +87,8 @@ static bool same_sample(const profile_sample *a, const profile_sample *b)
            a->state == b->state;
 }
 
-/* The sample with the key of another one; NULL if memory is refused. */
-static profile_sample *sample_of(profile *p, const profile_sample *key)
+/* Finds or makes the sample with the key of another one; NULL if memory is refused. */
+static profile_sample *search_sample(profile *p, const profile_sample *key)
 {
     if (!gt_lookup_reserve(&p->lookup, gt_malloc()))
         return NULL;
@@ -101,6 +110,27 @@ static profile_sample *sample_of(profile *p, const profile_sample *key)
     return &samples[p->count - 1];
 }
 
+/* The same, but most samples were found before: the search takes longer than all else. */
+static profile_sample *sample_of(profile *p, const profile_sample *key)
+{
+    const uint32_t mixed = (key->stack * 31 + key->function) * 31 + key->reason * 7 + key->state;
+    uint32_t *recent = &p->recent[mixed % PROFILE_RECENT];
+    if (*recent < p->count && same_sample(&p->samples[*recent], key))
+        return &p->samples[*recent];
+    profile_sample *found = search_sample(p, key);
+    if (found)
+        *recent = (uint32_t)(found - p->samples);
+    return found;
+}
+
+/* Whether the goroutine that starts at a function is one of the runtime. */
+static bool is_system(const run *r, uint32_t function)
+{
+    size_t size;
+    const char *name = stacks_text(r->stacks, function, &size);
+    return function_is_system(name, size);
+}
+
 /* g: NULL if it is not known. */
 static void add_of(run *r, profile *p, uint64_t id, const goroutine *g, uint32_t stack,
                    uint8_t state, uint32_t reason, int64_t ns)
@@ -109,11 +139,9 @@ static void add_of(run *r, profile *p, uint64_t id, const goroutine *g, uint32_t
                           .function = g ? g->function : 0,
                           .reason = state == GOTRACE_STATE_WAITING ? reason : 0,
                           .state = state};
-    size_t size;
-    const char *name = stacks_text(r->stacks, key.function, &size);
     if (!r->there || !selector_interval(&r->selector, id, key.function, stack))
         return;
-    if (r->options->no_system && function_is_system(name, size))
+    if (r->options->no_system && is_system(r, key.function))
         return;
     profile_sample *s = sample_of(p, &key);
     if (!s) {
@@ -133,28 +161,40 @@ static void add(run *r, profile *p, const goroutine *g, uint32_t stack, uint8_t 
 /* ---- the profiles of Go -----------------------------------------------------------------------
  */
 
-/* Go 1.21 counts waiting for assists too. */
-static bool is_sync(const run *r, uint32_t reason)
+/* The profile of Go that has the waits for a reason; NONE: none. Go 1.21 counts waiting for assists
+ * as sync. */
+static uint8_t kind_of_wait(const run *r, uint32_t reason)
 {
-    return reason_is_sync(r->stacks, reason) ||
-           (r->v1 && stacks_name_is(r->stacks, reason, "GC mark assist wait for work"));
+    if (stacks_name_is(r->stacks, reason, "network"))
+        return PROFILE_NET;
+    if (reason_is_sync(r->stacks, reason) ||
+        (r->v1 && stacks_name_is(r->stacks, reason, "GC mark assist wait for work")))
+        return PROFILE_SYNC;
+    return NONE;
 }
 
-/* Whether the interval is of the kind. Go 1.21 demands a stack and the usual next state, and as
- * what made a goroutine runnable another one. */
-static bool is_of_kind(const run *r, profile_kind kind, const interval *i)
+/* The same; texts are compared once for most reasons. */
+static uint8_t recent_kind_of_wait(run *r, uint32_t reason)
+{
+    wait_kind *recent = &r->recent[reason % RECENT_REASONS];
+    if (recent->reason != reason)
+        *recent = (wait_kind){reason, kind_of_wait(r, reason)};
+    return recent->kind;
+}
+
+/* The profile of Go that has the interval; NONE: none. Go 1.21 demands a stack and the usual next
+ * state, and as what made a goroutine runnable another one. */
+static uint8_t kind_of(run *r, const interval *i)
 {
     bool usual = !r->v1 || (i->stack && i->next == GOTRACE_STATE_RUNNABLE);
-    switch (kind) {
-    case PROFILE_NET:
-        return i->state == GOTRACE_STATE_WAITING && usual &&
-               stacks_name_is(r->stacks, i->reason, "network");
-    case PROFILE_SYNC: return i->state == GOTRACE_STATE_WAITING && usual && is_sync(r, i->reason);
-    case PROFILE_SYSCALL: return i->state == GOTRACE_STATE_SYSCALL && usual;
-    case PROFILE_SCHED:
-        return i->state == GOTRACE_STATE_RUNNABLE &&
-               (!r->v1 || (i->stack && i->reason == 0 && i->next == GOTRACE_STATE_RUNNING));
-    default: return false;
+    switch (i->state) {
+    case GOTRACE_STATE_WAITING: return usual ? recent_kind_of_wait(r, i->reason) : NONE;
+    case GOTRACE_STATE_SYSCALL: return usual ? PROFILE_SYSCALL : NONE;
+    case GOTRACE_STATE_RUNNABLE:
+        return !r->v1 || (i->stack && i->reason == 0 && i->next == GOTRACE_STATE_RUNNING)
+                   ? PROFILE_SCHED
+                   : NONE;
+    default: return NONE; /* execution is in none of Go's */
     }
 }
 
@@ -173,14 +213,18 @@ static void keep_pending(run *r, profile *p, profile_goroutine *g, const interva
         .profile = p, .stack = i->stack, .reason = i->reason, .state = i->state, .ns = ns};
 }
 
-/* Go 1.27 counts nothing before the first run of a goroutine, but everything if it never runs. */
-static void charge_as_go(run *r, profile *p, profile_goroutine *g, const interval *i)
+/* Go 1.27 counts nothing before the first run of a goroutine, but everything if it never runs. It
+ * begins to count when it learns of a state. */
+static void charge_as_go(run *r, profile_goroutine *g, const interval *i)
 {
     int64_t ns = i->end - i->begin;
     bool is_open = i->next == GOTRACE_STATE_UNDETERMINED;
+    if (i->next == i->state)
+        return;
     if (i->next == GOTRACE_STATE_RUNNING && g->g.started == STATES_NEVER)
         g->pending_count = 0;
-    if (!is_of_kind(r, p->kind, i) || ns == 0 || (is_open && !r->options->open))
+    profile *p = r->of_kind[kind_of(r, i)];
+    if (!p || ns == 0 || (is_open && !r->options->open))
         return;
     if (r->v1 || g->g.started != STATES_NEVER || is_open)
         add(r, p, &g->g, i->stack, i->state, i->reason, ns);
@@ -210,9 +254,10 @@ static uint32_t own_stack(const run *r, const goroutine *g, const gotrace_event 
     return stacks_of(r->stacks, e ? e->generation_index : 0, id);
 }
 
-static void charge(run *r, profile *p, profile_goroutine *g, const interval *i,
-                   const gotrace_event *e)
+/* The interval is part of these profiles from the beginning on. */
+static void charge(run *r, profile_goroutine *g, const interval *i, const gotrace_event *e)
 {
+    profile *offcpu = r->of_kind[PROFILE_OFFCPU], *wall = r->of_kind[PROFILE_WALL];
     int64_t ns = i->end - i->begin;
     bool runs = i->state == GOTRACE_STATE_RUNNING;
     if (i->next == GOTRACE_STATE_UNDETERMINED && !r->options->open)
@@ -220,10 +265,14 @@ static void charge(run *r, profile *p, profile_goroutine *g, const interval *i,
     uint32_t stack = own_stack(r, &g->g, e);
     if ((runs || g->stopped == 0) && stack)
         g->stopped = stack;
-    if (runs && p->kind == PROFILE_WALL)
-        charge_run(r, p, g, i);
-    else if (!runs && ns > 0)
-        add(r, p, &g->g, g->stopped, i->state, i->reason, ns);
+    if (runs && wall)
+        charge_run(r, wall, g, i);
+    if (runs || ns <= 0)
+        return;
+    if (offcpu)
+        add(r, offcpu, &g->g, g->stopped, i->state, i->reason, ns);
+    if (wall)
+        add(r, wall, &g->g, g->stopped, i->state, i->reason, ns);
 }
 
 /* Keeps a CPU sample until the run ends. */
@@ -238,17 +287,18 @@ static void keep_sample(run *r, profile_goroutine *g, uint32_t stack)
     list[g->sample_count++] = stack;
 }
 
-static void add_sample(run *r, profile *p, const gotrace_event *e)
+static void add_sample(run *r, const gotrace_event *e)
 {
     profile_goroutine *g = (void *)states_goroutine(&r->states, e->goroutine);
+    profile *cpu = r->of_kind[PROFILE_CPU];
     uint32_t stack = stacks_of(r->stacks, e->generation_index, e->stack);
     if (states_place_of(&r->states) != STATES_INSIDE)
         return;
     r->there = !selector_has_places(&r->selector) || selector_is_there(&r->selector, e);
-    if (p->kind == PROFILE_CPU)
-        add_of(r, p, e->goroutine, g ? &g->g : NULL, stack, GOTRACE_STATE_RUNNING, 0,
+    if (cpu)
+        add_of(r, cpu, e->goroutine, g ? &g->g : NULL, stack, GOTRACE_STATE_RUNNING, 0,
                PROFILE_SAMPLE_NS);
-    else if (p->kind == PROFILE_WALL && g && g->g.current.state == GOTRACE_STATE_RUNNING)
+    if (r->of_kind[PROFILE_WALL] && g && g->g.current.state == GOTRACE_STATE_RUNNING)
         keep_sample(r, g, stack);
 }
 
@@ -270,15 +320,12 @@ static void goroutine_begins(void *ctx, goroutine *g, const gotrace_event *e)
 static void interval_ends(void *ctx, goroutine *g, const interval *i, const gotrace_event *e)
 {
     run *r = ctx;
-    r->there = !selector_has_places(&r->selector) || ((profile_goroutine *)g)->there;
-    /* Go begins to count when it learns of a state; the others have it from the beginning on. */
-    for (size_t n = 0; n < r->count; n++) {
-        profile *p = &r->list[n];
-        if (p->kind >= PROFILE_OFFCPU && p->kind != PROFILE_CPU)
-            charge(r, p, (profile_goroutine *)g, i, e);
-        else if (p->kind < PROFILE_OFFCPU && i->next != i->state)
-            charge_as_go(r, p, (profile_goroutine *)g, i);
-    }
+    profile_goroutine *own = (profile_goroutine *)g;
+    r->there = !selector_has_places(&r->selector) || own->there;
+    if (r->has_go)
+        charge_as_go(r, own, i);
+    if (r->of_kind[PROFILE_OFFCPU] || r->of_kind[PROFILE_WALL])
+        charge(r, own, i, e);
 }
 
 static void free_goroutine(profile_goroutine *g)
@@ -308,10 +355,13 @@ profiles *profiles_begin(profile *list, size_t count, const profile_options *opt
     const states_user user = {r, goroutine_begins, interval_ends, goroutine_ends, NULL};
     if (!r)
         return NULL;
-    *r = (run){.list = list, .count = count, .options = options, .stacks = names};
-    r->v1 = version < GOTRACE_FIRST_V2;
-    for (size_t i = 0; i < count; i++)
+    *r = (run){.options = options, .stacks = names, .v1 = version < GOTRACE_FIRST_V2};
+    for (size_t i = 0; i < count; i++) {
         list[i].stacks = names;
+        r->of_kind[list[i].kind] = &list[i];
+        r->has_go |= list[i].kind < PROFILE_OFFCPU;
+    }
+    r->recent[0].kind = NONE; /* of the empty name */
     states_init(&r->states, GOTRACE_FIRST_V2, names, sizeof(profile_goroutine), &user);
     selector_init(&r->selector, options->select, version, names);
     if (selector_has_places(&r->selector))
@@ -338,8 +388,8 @@ bool profiles_event(profiles *r, const gotrace_event *e)
     states_event(&r->states, e);
     if (selector_divides(&r->selector, e))
         divide(r, e);
-    for (size_t i = 0; e->kind == GOTRACE_KIND_SAMPLE && i < r->count; i++)
-        add_sample(r, &r->list[i], e);
+    if (e->kind == GOTRACE_KIND_SAMPLE)
+        add_sample(r, e);
     selector_event(&r->selector, e);
     return !has_failed(r) && !r->selector.too_hard;
 }
@@ -351,8 +401,9 @@ bool profiles_end(profiles *r)
     void *value;
     if (!has_failed(r) && !r->selector.too_hard) {
         int64_t from = r->states.from > 0 ? r->states.from : 0;
-        for (size_t i = 0; i < r->count; i++)
-            r->list[i].duration = r->states.time > from ? r->states.time - from : 0;
+        for (size_t i = 0; i < PROFILE_COUNT; i++)
+            if (r->of_kind[i])
+                r->of_kind[i]->duration = r->states.time > from ? r->states.time - from : 0;
         states_end(&r->states);
     }
     bool failed = has_failed(r);
