@@ -28,7 +28,7 @@ typedef struct profile {
     stacks *stacks;
     profile_sample *samples;
     size_t count, room;
-    gt_lookup lookup; /* of samples */
+    gt_lookup lookup;                /* of samples */
     uint32_t recent[PROFILE_RECENT]; /* indexes of samples that were found, by a mix of their key */
     int64_t duration;                /* of the trace, or of the time range */
     bool owns_stacks;
@@ -46,9 +46,9 @@ typedef struct profile_options {
 /* Nanoseconds of a CPU sample: Go takes 100 in a second. */
 enum { PROFILE_SAMPLE_NS = 10000000 };
 
-/* Several profiles at once, of events that the caller reads. list: different kinds are set, all else is
- * 0; options: for all of them, kind aside; names: borrowed until the profiles are freed, and begun
- * for the trace. NULL if memory is refused. */
+/* Several profiles at once, of events that the caller reads. list: different kinds are set, all
+ * else is 0; options: for all of them, kind aside; names: borrowed until the profiles are freed,
+ * and begun for the trace. NULL if memory is refused. */
 typedef struct profiles profiles;
 profiles *profiles_begin(profile *list, size_t count, const profile_options *options, int version,
                          stacks *names);

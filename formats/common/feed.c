@@ -6,9 +6,9 @@
 #include "formats/common/feed_stacks.h"
 #include "core/thread.h"
 
-/* All blocks together fit into the second-level cache of a processor. A thread that waits is woken
- * when half of the blocks are ready for it, because waking it for each costs more than its work. */
-enum { BLOCKS = 32, BLOCK_EVENTS = 256, BLOCK_DATA = 12 * 1024 };
+/* A thread that waits is woken when half of the blocks are ready for it. To wake it costs as much
+ * as hundreds of events, or thousands in a virtual machine, so it must have work for many. */
+enum { BLOCKS = 8, BLOCK_EVENTS = 4096, BLOCK_DATA = 128 * 1024 };
 
 /* What the extra member of a record is. */
 enum { EXTRA_CAUSE, EXTRA_START_STACK, EXTRA_REASON, EXTRA_WHOLE };
@@ -79,7 +79,7 @@ static int64_t widened(int32_t id)
 }
 
 /* Whether a record without a copy of the event represents all that the caller needs. */
-static bool is_short(const gotrace_event *e)
+static inline bool is_short(const gotrace_event *e)
 {
     bool without_args = e->kind == GOTRACE_KIND_TRANSITION || e->kind == GOTRACE_KIND_SYSCALL ||
                         e->arg_count == 0;
@@ -90,7 +90,7 @@ static bool is_short(const gotrace_event *e)
            widened(narrowed(e->lane)) == e->lane && widened(narrowed(e->thread)) == e->thread;
 }
 
-static void record_fill(feed_record *r, const gotrace_event *e)
+static inline void record_fill(feed_record *r, const gotrace_event *e)
 {
     *r = (feed_record){.time = e->time,
                        .offset = e->offset,
@@ -247,20 +247,37 @@ static void block_begin(feed_thread *t, feed_block *b)
     t->stacks_end = &b->stacks;
 }
 
+/* block_fits and block_add of most events. False if the event is another one. */
+static inline bool block_add_usual(const feed_thread *t, feed_block *b, const gotrace_event *e)
+{
+    if (e->generation_index != t->generation_index || !feed_has_copied(&t->copier, e->stack) ||
+        !feed_has_copied(&t->copier, e->start_stack) || !is_short(e))
+        return false;
+    record_fill(&b->records[b->count++], e);
+    return true;
+}
+
 static void block_fill(feed_thread *t, feed_block *b)
 {
+    const gotrace_event *e = t->pending;
     b->status = GOTRACE_EVENT;
-    while (b->count < BLOCK_EVENTS) {
-        if (!t->pending)
-            b->status = gotrace_reader_next(t->reader, &t->pending);
-        if (b->status != GOTRACE_EVENT || !block_fits(t, b, t->pending))
+    t->pending = NULL;
+    for (; b->count < BLOCK_EVENTS; e = NULL) {
+        if (!e)
+            b->status = gotrace_reader_next(t->reader, &e);
+        if (b->status != GOTRACE_EVENT)
             return;
-        if (!block_add(t, b, t->pending)) {
+        if (block_add_usual(t, b, e))
+            continue;
+        if (!block_fits(t, b, e)) {
+            t->pending = e;
+            return;
+        }
+        if (!block_add(t, b, e)) {
             b->failed = true;
             b->status = GOTRACE_END;
             return;
         }
-        t->pending = NULL;
     }
 }
 
@@ -275,13 +292,15 @@ static feed_block *wait_free(feed_thread *t)
     return b;
 }
 
+/* Signals are sent without the lock: a thread that wakes would at once wait for it. */
 static void pass(feed_thread *t, bool last)
 {
     pthread_mutex_lock(&t->lock);
     t->passed++;
-    if (last || t->passed - t->done >= BLOCKS / 2)
-        pthread_cond_signal(&t->changed);
+    bool wakes = last || t->passed - t->done >= BLOCKS / 2;
     pthread_mutex_unlock(&t->lock);
+    if (wakes)
+        pthread_cond_signal(&t->changed);
 }
 
 static void *read_events(void *arg)
@@ -329,14 +348,15 @@ static bool take_stacks(feed_thread *t)
 static void next_block(feed_thread *t)
 {
     pthread_mutex_lock(&t->lock);
-    if (t->block) {
-        t->done++;
-        if (t->passed - t->done <= BLOCKS / 2)
-            pthread_cond_signal(&t->changed);
-    }
-    while (t->passed == t->done)
+    t->done += t->block != NULL;
+    bool wakes = t->passed - t->done <= BLOCKS / 2;
+    while (t->passed == t->done) {
+        wakes = false; /* the other thread does not wait, or has been woken */
         pthread_cond_wait(&t->changed, &t->lock);
+    }
     pthread_mutex_unlock(&t->lock);
+    if (wakes)
+        pthread_cond_signal(&t->changed);
     t->block = &t->blocks[t->done % BLOCKS];
 }
 
