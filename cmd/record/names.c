@@ -5,39 +5,39 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 static const uint64_t address_mask = (UINT64_C(1) << PC_IMAGE_SHIFT) - 1;
 
 /* Reads the files that the image had mapped at its beginning. */
 static void read_first(names *n, uint32_t image)
 {
-    char path[32];
-    const char *maps = n->shared->maps[image];
-    size_t size = strnlen(maps, RING_MAPS);
-    int fd = memfd_create("maps", MFD_CLOEXEC);
-    if (fd < 0)
+    const char *text = n->shared->maps[image];
+    FILE *maps = fmemopen((void *)text, strnlen(text, RING_MAPS), "r");
+    if (!maps)
         return;
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    if (write(fd, maps, size) == (ssize_t)size)
-        gotrace_symbols_read_maps(n->images[image], path, NULL);
-    close(fd);
+    mapped_read(n->files, &n->images[image], maps);
+    fclose(maps);
+}
+
+/* Reads what the process has mapped now. */
+static void read_present(names *n, uint32_t image)
+{
+    char path[32];
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)n->shared->pid);
+    FILE *maps = fopen(path, "re");
+    if (!maps)
+        return;
+    mapped_read(n->files, &n->images[image], maps);
+    fclose(maps);
 }
 
 /* Libraries that were loaded since are mapped now, unless the process executes another program. */
 void names_see(names *n, uint32_t image, uint64_t pc)
 {
-    char path[32];
-    if (!n->images[image]) {
-        if (gotrace_symbols_new(NULL, &n->images[image], NULL) != GOTRACE_OK)
-            return;
+    if (n->images[image].count == 0)
         read_first(n, image);
-    }
-    if (image + 1 != n->shared->images || gotrace_symbols_has(n->images[image], pc))
-        return;
-    snprintf(path, sizeof path, "/proc/%d/maps", (int)n->shared->pid);
-    gotrace_symbols_read_maps(n->images[image], path, NULL);
+    if (image + 1 == n->shared->images && !mapped_has(&n->images[image], pc))
+        read_present(n, image);
 }
 
 static void name_frame(gotrace_frame *frame, const char *name)
@@ -71,9 +71,7 @@ size_t names_resolve(void *ctx, uint64_t tagged, gotrace_frame *frames, size_t m
     if (image >= RING_IMAGES)
         return 1;
     names_see(n, (uint32_t)image, pc);
-    if (!n->images[image])
-        return 1;
-    size_t count = gotrace_symbols_resolve(n->images[image], pc, frames, max);
+    size_t count = mapped_resolve(n->files, &n->images[image], pc, frames, max);
     for (size_t i = 0; i < count; i++) {
         frames[i].pc |= image << PC_IMAGE_SHIFT;
         hide_preload(&frames[i]);
@@ -86,5 +84,5 @@ size_t names_resolve(void *ctx, uint64_t tagged, gotrace_frame *frames, size_t m
 void names_free(names *n)
 {
     for (size_t i = 0; i < RING_IMAGES; i++)
-        gotrace_symbols_free(n->images[i]);
+        mapped_free(n->files, &n->images[i]);
 }

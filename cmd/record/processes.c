@@ -107,6 +107,10 @@ bool processes_open(processes *p, bool follow)
         p->shared->pids[i] = RING_NONE;
         p->shared->fds[i] = -1;
     }
+    if (!(p->files = files_new())) {
+        no_memory(p);
+        return false;
+    }
     if (!make_ring(p, 0)) {
         diag_error("cannot create shared memory: %s [system.memory]", strerror(errno));
         return false;
@@ -140,7 +144,7 @@ int processes_add_program(processes *p, const char *path, output *to)
 {
     recorded *r = calloc(1, sizeof *r);
     p->list[0] = r;
-    if (!r || !(r->path = strdup(path)) || !source_open(&r->source, p->shared->fds[0])) {
+    if (!r || !(r->path = strdup(path)) || !source_open(&r->source, p->shared->fds[0], p->files)) {
         no_memory(p);
         return p->status;
     }
@@ -163,7 +167,7 @@ static void free_process(processes *p, uint32_t number)
 static void add_process(processes *p, uint32_t number, int32_t pid)
 {
     recorded *r = calloc(1, sizeof *r);
-    if (!r || !source_open(&r->source, p->shared->fds[number])) {
+    if (!r || !source_open(&r->source, p->shared->fds[number], p->files)) {
         free(r);
         no_memory(p);
         return;
@@ -399,6 +403,7 @@ void processes_close(processes *p)
         if (p->shared && p->shared->fds[i] >= 0)
             close(p->shared->fds[i]);
     }
+    files_free(p->files);
     if (p->shared)
         munmap(p->shared, sizeof *p->shared);
     if (p->fd >= 0)

@@ -6,10 +6,12 @@
  *   source.c    takes the records of a process's threads out of the shared memory
  *   replay.c    what the records mean: goroutines, procs, who woke whom
  *   names.c     functions of the programs that the process executes
+ *   files.c     the files that these programs map, each with its symbols once
  */
 #ifndef RECORD_RECORD_H
 #define RECORD_RECORD_H
 
+#include <stdio.h>
 #include <sys/types.h>
 
 #include "cmd/output.h"
@@ -57,6 +59,28 @@ void program_wait(program *p);
 int program_exit_status(const program *p);
 void program_free(program *p);
 
+/* ---- files.c --------------------------------------------------------------------------------- */
+
+typedef struct files files;
+typedef struct mapping mapping;
+
+/* A program that a process executed: what it has mapped. */
+typedef struct mapped {
+    mapping *list;
+    size_t count;
+} mapped;
+
+/* NULL: memory is refused. Images are freed before the files. */
+files *files_new(void);
+void files_free(files *all);
+/* Adds the code that is mapped according to that file, which has the format of /proc/PID/maps. */
+void mapped_read(files *all, mapped *m, FILE *maps);
+/* Whether code is mapped there; pc is a return address, here and below. */
+bool mapped_has(const mapped *m, uint64_t pc);
+/* As gotrace_symbols_resolve. The strings are valid until the next call. */
+size_t mapped_resolve(files *all, const mapped *m, uint64_t pc, gotrace_frame *frames, size_t max);
+void mapped_free(files *all, mapped *m);
+
 /* ---- names.c --------------------------------------------------------------------------------- */
 
 /* An address of an image (a program that the process executed). */
@@ -64,8 +88,9 @@ enum { PC_IMAGE_SHIFT = 48 };
 
 typedef struct names {
     ring *shared;
-    gotrace_symbols *images[RING_IMAGES];
-    void (*pause)(void *ctx); /* called between addresses, which may take long */
+    files *files;               /* of all processes */
+    mapped images[RING_IMAGES]; /* empty: not read yet */
+    void (*pause)(void *ctx);   /* called between addresses, which may take long */
     void *pause_ctx;
 } names;
 
@@ -132,8 +157,8 @@ typedef struct source {
 
 /* Creates the memory of a process. Returns its descriptor; -1: errno says why. */
 int source_create(bool stacks);
-/* False: errno says why. */
-bool source_open(source *s, int fd);
+/* all: of all processes. False: errno says why. */
+bool source_open(source *s, int fd, files *all);
 /* Takes all records. Returns a time up to which no more come. */
 uint64_t source_take(source *s);
 /* The time of the first record, before any is replayed; 0: there is none. */
@@ -164,6 +189,7 @@ typedef struct recorded recorded;
 typedef struct processes {
     ring_session *shared;
     int fd;
+    files *files;
     recorded *list[RING_PROCESSES]; /* NULL: none */
     int version;
     bool stacks;

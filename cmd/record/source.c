@@ -36,12 +36,13 @@ int source_create(bool stacks)
     return -1;
 }
 
-bool source_open(source *s, int fd)
+bool source_open(source *s, int fd, files *all)
 {
     void *memory = mmap(NULL, sizeof(ring), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (memory == MAP_FAILED)
         return false;
     s->shared = s->names.shared = memory;
+    s->names.files = all;
     return true;
 }
 

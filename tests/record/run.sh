@@ -17,6 +17,7 @@ fi
 
 read -ra compiler <<<"${CC:-cc}"
 kills=$(realpath tests/record/kills.sh)
+cp testdata/record/named.c "$work" || exit 1
 for program in waits ends forks counts; do
     "${compiler[@]}" -O1 -g -pthread -o "$work/$program" "testdata/record/$program.c" || exit 1
 done
@@ -427,6 +428,63 @@ many() {
     [ ${#traces[@]} -eq 150 ] && "$gotrace" validate -q many.trace many.trace.*
 }
 check 'many children' many
+
+# ---- symbols -------------------------------------------------------------------------------------
+
+# user_time COMMAND...: sets milliseconds.
+user_time() {
+    local TIMEFORMAT=%U
+    milliseconds=$({ time "$@" >/dev/null 2>&1; } 2>&1)
+    milliseconds=$((10#${milliseconds/./}))
+}
+
+# Reading the symbols of the C library for each child takes 30 ms.
+read_once() {
+    local one
+    echo text >once.txt
+    user_time "$gotrace" record --follow-forks -o once.trace -- bash -c '/bin/cat once.txt; :'
+    one=$milliseconds
+    rm once.trace.*
+    user_time "$gotrace" record --follow-forks -o once.trace -- bash -c 'for i in {1..60}; do /bin/cat once.txt; done'
+    echo "$one ms, $milliseconds ms"
+    [ "$(echo once.trace.* | wc -w)" -eq 60 ] && [ "$milliseconds" -lt $((10 * one + 300)) ]
+}
+check 'symbols are read once' read_once
+
+# functions TRACE...: the functions that called usleep, in any order.
+functions() {
+    local trace
+    for trace in "$@"; do
+        "$gotrace" print --format go "$trace" | grep -A 2 -m 1 'usleep @' | sed -n 's/^\t\(f_[a-z0-9]*\) @.*/\1/p'
+    done | sort -u | tr '\n' ' '
+}
+
+# The program has another function each time: as a new file, and in the same one.
+replaced() {
+    local name
+    for name in f_a f_b f_c; do
+        "${compiler[@]}" -g -DFUNCTION=$name -o $name named.c || return 1
+    done
+    rm -f replaced replaced.*
+    "$gotrace" record --follow-forks -o replaced.trace -- bash -c '
+        cp f_a replaced; ./replaced; sleep 0.5
+        mv f_b replaced; ./replaced; sleep 0.5
+        cat f_c >replaced; ./replaced' || return 1
+    functions replaced.trace replaced.trace.* | tee replaced.txt
+    [ "$(cat replaced.txt)" = 'f_a f_b f_c ' ]
+}
+check 'a program that is replaced' replaced
+
+# More programs than files whose symbols are kept.
+programs() {
+    local i
+    rm -f programs.*
+    for i in {1..300}; do cp f_a "program$i"; done
+    "$gotrace" record --follow-forks -o programs.trace -- bash -c 'for i in {1..300}; do "./program$i"; done; ./f_c' || return 1
+    "$gotrace" validate -q programs.trace programs.trace.* || return 1
+    [ "$(functions programs.trace programs.trace.*)" = 'f_a f_c ' ] && [ "$(cat programs.trace.* | grep -c f_a)" -ge 300 ]
+}
+check 'many programs' programs
 
 # ---- what fails ----------------------------------------------------------------------------------
 
