@@ -1,146 +1,408 @@
 /*
- * test_record_several.c - several recorders in one process: threads record with all of them in
- * turn, while each starts and stops at its own times. Each trace has the events of its recorder.
+ * test_record_several.c - two recorders in one process: the same threads record with both, event
+ * by event, while each is started and stopped by a thread of its own. Each trace is sound, has its
+ * version, and has exactly the events of its recorder.
  */
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "gotrace_record.h"
+#include "reading.h"
 #include "record/record.h"
 #include "recording.h"
 #include "writing.h"
 
-static const int versions[] = {7, 21, 22, 26};
-enum { RECORDERS = sizeof versions / sizeof *versions };
-enum { THREADS = 4, ROUNDS = 6, LEAST = 20, ERAS = 4096, TAG = 1000000 };
+enum { TRACERS = 2, WORKERS = 4, GOROUTINES = 40, ROUNDS = 6, ERAS = 1024, DEPTH = 4 };
 
-/* A trace that a recorder made. */
-typedef struct recording {
+static const int pairs[][TRACERS] = {
+    {5, 26}, {7, 22}, {11, 11}, {19, 25}, {21, 26}, {22, 23}, {26, 26},
+};
+enum { PAIRS = sizeof pairs / sizeof *pairs };
+
+/* Events that are described in no other way than by the call. */
+typedef enum counted_event {
+    SCHED,
+    PARK,
+    UNPARK,
+    END,
+    SYS_CALL,
+    LOG,
+    ALLOC,
+    COUNTED
+} counted_event;
+
+static const struct {
+    uint8_t v1[2], v2;
+} codes[COUNTED] = {
+    [SCHED] = {{GOTRACE_V1_GoSched}, GOTRACE_V2_GoStop},
+    [PARK] = {{GOTRACE_V1_GoBlockSync}, GOTRACE_V2_GoBlock},
+    [UNPARK] = {{GOTRACE_V1_GoUnblock, GOTRACE_V1_GoUnblockLocal}, GOTRACE_V2_GoUnblock},
+    [END] = {{GOTRACE_V1_GoEnd}, GOTRACE_V2_GoDestroy},
+    [SYS_CALL] = {{GOTRACE_V1_GoSysCall}, GOTRACE_V2_GoSyscallBegin},
+    [LOG] = {{GOTRACE_V1_UserLog}, GOTRACE_V2_UserLog},
+    [ALLOC] = {{GOTRACE_V1_HeapAlloc}, GOTRACE_V2_HeapAlloc},
+};
+
+/* What was recorded in an era. sum: of mixed values of HeapAlloc, none of which occurs twice. */
+typedef struct tally {
+    _Atomic uint64_t counts[COUNTED], sum;
+} tally;
+
+typedef struct made {
     blob trace;
     uint64_t first, last; /* eras */
-} recording;
+} made;
 
-static struct {
-    gotrace_recorder *recorder;
-    pthread_t thread; /* starts and stops it */
-    _Atomic uint64_t next_id;
-    _Atomic uint32_t sizes[ERAS], all_sizes; /* heap sizes that were recorded */
-    recording made[ROUNDS];
-} recorders[RECORDERS];
+typedef struct pool {
+    gotrace_rec_go *items[GOROUTINES];
+    unsigned count;
+} pool;
 
+typedef struct tracer {
+    unsigned number;
+    int version;
+    gotrace_recorder *r;
+    pthread_t control;
+    pthread_mutex_t lock; /* of the pools */
+    pool ready, waiting;
+    _Atomic uint64_t next_id, next_value;
+    tally tallies[ERAS];
+    made made[ROUNDS];
+} tracer;
+
+/* What a worker has in a tracer. */
+typedef struct side {
+    gotrace_rec_thread *t;
+    gotrace_rec_proc *p;
+    gotrace_rec_go *g; /* that runs; NULL: none */
+} side;
+
+typedef struct worker {
+    pthread_t thread;
+    uint64_t random;
+    side sides[TRACERS];
+} worker;
+
+static tracer tracers[TRACERS];
+static worker workers[WORKERS];
 static _Atomic bool done;
+static _Thread_local worker *self;
 
-/* One goroutine, from its creation to its end. The heap's size says which recorder it was. */
-static void run_goroutine(unsigned i, gotrace_rec_thread *t, gotrace_rec_proc *p)
+static uint64_t mix(uint64_t value)
 {
-    const uint64_t pcs[] = {0x1000 + i, 0x2000};
+    return random_next(&value);
+}
 
+/* ---- the workers ------------------------------------------------------------------------------
+ */
+
+static tally *tally_of(tracer *k, const side *s)
+{
+    return s->t->era != 0 && !s->t->closing ? &k->tallies[s->t->era % ERAS] : NULL;
+}
+
+static void count(tracer *k, const side *s, counted_event what)
+{
+    tally *at = tally_of(k, s);
+    if (at)
+        at->counts[what]++;
+}
+
+static void put_into(tracer *k, pool *p, gotrace_rec_go *g)
+{
+    pthread_mutex_lock(&k->lock);
+    p->items[p->count++] = g;
+    pthread_mutex_unlock(&k->lock);
+}
+
+static gotrace_rec_go *take_from(tracer *k, pool *p)
+{
+    pthread_mutex_lock(&k->lock);
+    gotrace_rec_go *g = p->count ? p->items[--p->count] : NULL;
+    pthread_mutex_unlock(&k->lock);
+    return g;
+}
+
+static void wake(tracer *k, side *s, const uint64_t *pcs)
+{
+    gotrace_rec_go *g = take_from(k, &k->waiting);
+    if (!g)
+        return;
+    gotrace_rec_go_unpark(s->t, g, pcs, DEPTH);
+    count(k, s, UNPARK);
+    put_into(k, &k->ready, g);
+}
+
+static void start_one(tracer *k, side *s)
+{
+    if (!(s->g = take_from(k, &k->ready)))
+        return;
+    gotrace_rec_go_start(s->t, s->g);
+}
+
+static void allocate(tracer *k, side *s)
+{
+    const uint64_t value = ((uint64_t)k->number + 1) << 40 | ++k->next_value;
+    gotrace_rec_heap_alloc(s->t, value);
+    count(k, s, ALLOC);
+    if (tally_of(k, s))
+        tally_of(k, s)->sum += mix(value);
+}
+
+static void write_message(tracer *k, side *s, uint64_t random)
+{
+    char text[32];
+    snprintf(text, sizeof text, "recorder %u, %u", k->number, (unsigned)(random % 500));
+    gotrace_rec_log(s->t, 0, "category", text, NULL, 0);
+    count(k, s, LOG);
+}
+
+/* The goroutine ends, and another one takes its place. */
+static void replace(tracer *k, side *s, const uint64_t *pcs)
+{
+    gotrace_rec_go *g = gotrace_rec_go_create(s->t, ++k->next_id, 0x500000, pcs, DEPTH);
+    gotrace_rec_go_end(s->t);
+    count(k, s, END);
+    put_into(k, &k->ready, g);
+    s->g = NULL;
+}
+
+/* An event of the goroutine that runs. */
+static void step(worker *w, tracer *k, side *s)
+{
+    const uint64_t random = random_next(&w->random), pc = 0x400000 + 16 * (random % 200);
+    const uint64_t pcs[DEPTH] = {pc, pc + 64, 0x500000 + k->number, 0x600000};
+    switch (random >> 32 & 7) {
+    case 0:
+        gotrace_rec_go_sched(s->t, pcs, DEPTH);
+        count(k, s, SCHED);
+        put_into(k, &k->ready, s->g);
+        s->g = NULL;
+        break;
+    case 1:
+        gotrace_rec_go_park(s->t, GOTRACE_REC_SYNC, pcs, DEPTH);
+        count(k, s, PARK);
+        put_into(k, &k->waiting, s->g);
+        s->g = NULL;
+        break;
+    case 2: wake(k, s, pcs); break;
+    case 3: replace(k, s, pcs); break;
+    case 4:
+        gotrace_rec_go_sys_call(s->t, pcs, DEPTH);
+        count(k, s, SYS_CALL);
+        gotrace_rec_go_sys_exit(s->t);
+        break;
+    case 5: write_message(k, s, random); break;
+    default: allocate(k, s);
+    }
+}
+
+static void stop_one(tracer *k, side *s)
+{
+    if (!s->g)
+        return;
+    gotrace_rec_go_sched(s->t, NULL, 0);
+    count(k, s, SCHED);
+    put_into(k, &k->ready, s->g);
+    s->g = NULL;
+}
+
+/* Which recorder an event goes to is random, so that each has events within runs of the other. */
+static void *work(void *arg)
+{
+    worker *w = self = arg;
+    for (unsigned i = 0; i < TRACERS; i++)
+        gotrace_rec_proc_start(w->sides[i].t, w->sides[i].p);
+    while (!done) {
+        const unsigned i = random_next(&w->random) % TRACERS;
+        tracer *k = &tracers[i];
+        side *s = &w->sides[i];
+        if (s->g)
+            step(w, k, s);
+        else
+            start_one(k, s);
+        if (!s->g)
+            wake(k, s, (const uint64_t[DEPTH]){1, 2, 3, 4});
+    }
+    for (unsigned i = 0; i < TRACERS; i++) {
+        stop_one(&tracers[i], &w->sides[i]);
+        gotrace_rec_proc_stop(w->sides[i].t);
+        gotrace_rec_thread_end(w->sides[i].t);
+    }
+    return NULL;
+}
+
+static void sample(int signal)
+{
+    const uint64_t pcs[] = {0x600000, 0x600010};
+    (void)signal;
+    for (unsigned i = 0; self && i < TRACERS; i++)
+        gotrace_rec_cpu_sample(tracers[i].r, self->sides[i].t, pcs, 2);
+}
+
+/* ---- the recorders ----------------------------------------------------------------------------
+ */
+
+static void *control(void *arg)
+{
+    tracer *k = arg;
+    uint64_t random = 77 + k->number;
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        usleep((useconds_t)(random_next(&random) % 4000));
+        record_start(k->r, k->version, blob_write, &k->made[i].trace);
+        k->made[i].first = k->r->first_era;
+        for (unsigned n = 0; n < 3; n++) {
+            usleep((useconds_t)(1000 + random_next(&random) % 4000));
+            pthread_kill(workers[random_next(&random) % WORKERS].thread, SIGUSR1);
+            if (n == 1)
+                gotrace_recorder_advance(k->r);
+        }
+        record_stop(k->r);
+        k->made[i].last = k->r->last_era;
+    }
+    return NULL;
+}
+
+static void begin(tracer *k, unsigned number, int version)
+{
+    const gotrace_recorder_options options = {
+        .size = sizeof options, .resolve = record_resolve, .generation_ns = 3000000};
+    k->number = number;
+    k->version = version;
+    k->r = recorder_of(&options);
+    pthread_mutex_init(&k->lock, NULL);
+    gotrace_rec_thread *t = gotrace_rec_thread_new(k->r, 1000);
+    gotrace_rec_proc *p = gotrace_rec_proc_new(k->r, 1000);
     gotrace_rec_proc_start(t, p);
-    gotrace_rec_go *g = gotrace_rec_go_create(t, ++recorders[i].next_id, 0x3000 + i, pcs, 2);
-    gotrace_rec_go_start(t, g);
-    gotrace_rec_heap_alloc(t, TAG + i);
-    if (t->era != 0 && !t->closing) {
-        recorders[i].sizes[t->era % ERAS]++;
-        recorders[i].all_sizes++;
-    }
-    gotrace_rec_go_end(t);
+    while (k->ready.count < GOROUTINES)
+        put_into(k, &k->ready, gotrace_rec_go_create(t, ++k->next_id, 0x500000, NULL, 0));
     gotrace_rec_proc_stop(t);
-}
-
-/* Its handles of all recorders have the same ids. */
-static void *work(void *number)
-{
-    const uint64_t id = (uint64_t)(uintptr_t)number;
-    gotrace_rec_thread *threads[RECORDERS];
-    gotrace_rec_proc *procs[RECORDERS];
-
-    for (unsigned i = 0; i < RECORDERS; i++) {
-        threads[i] = gotrace_rec_thread_new(recorders[i].recorder, id + 1);
-        procs[i] = gotrace_rec_proc_new(recorders[i].recorder, id);
-        ck_assert(threads[i] && procs[i]);
+    gotrace_rec_proc_free(t, p);
+    gotrace_rec_thread_end(t);
+    for (unsigned i = 0; i < WORKERS; i++) {
+        workers[i].sides[number].t = gotrace_rec_thread_new(k->r, i + 1);
+        workers[i].sides[number].p = gotrace_rec_proc_new(k->r, i);
     }
-    while (!done)
-        for (unsigned i = 0; i < RECORDERS; i++)
-            run_goroutine(i, threads[i], procs[i]);
-    for (unsigned i = 0; i < RECORDERS; i++)
-        gotrace_rec_thread_end(threads[i]);
-    return NULL;
 }
 
-static void *start_and_stop(void *number)
-{
-    const unsigned i = (unsigned)(uintptr_t)number;
-    gotrace_recorder *r = recorders[i].recorder;
+/* ---- what the traces have ---------------------------------------------------------------------
+ */
 
-    for (unsigned round = 0; round < ROUNDS; round++) {
-        recording *made = &recorders[i].made[round];
-        uint32_t before = recorders[i].all_sizes;
-        usleep(500 + 700 * i);
-        record_start(r, versions[i], blob_write, &made->trace);
-        made->first = r->first_era;
-        do
-            usleep(2000 + 1100 * i * round);
-        while (recorders[i].all_sizes - before < LEAST);
-        record_stop(r);
-        made->last = r->last_era;
-    }
-    return NULL;
-}
-
-/* The heap sizes of the trace are those of its recorder, as many as were recorded. */
-static void check_sizes(const blob *trace, unsigned i, uint64_t expected)
+static uint64_t sum_values(const blob *trace, unsigned code)
 {
     gotrace_decoder *d;
-    const gotrace_record *record;
-    uint64_t got = 0;
-
+    const gotrace_record *r;
+    uint64_t sum = 0;
     ck_assert_int_eq(gotrace_decoder_new(NULL, &d, NULL), GOTRACE_OK);
     gotrace_decoder_feed(d, trace->bytes, trace->size);
     gotrace_decoder_finish(d);
-    while (gotrace_decoder_next(d, &record) == GOTRACE_EVENT) {
-        if (strcmp(record->spec->name, "HeapAlloc") != 0)
-            continue;
-        ck_assert_uint_eq(record->args[1], TAG + i);
-        got++;
-    }
+    while (gotrace_decoder_next(d, &r) == GOTRACE_EVENT)
+        if (r->spec->code == code)
+            sum += mix(r->args[r->arg_count - 1]);
     gotrace_decoder_free(d);
-    ck_assert_uint_eq(got, expected);
+    return sum;
 }
 
-START_TEST(at_the_same_time)
+/* Warnings are accepted: readers round the difference of time of each event, so that after thousands
+ * of events of a batch it is microseconds early. */
+static void check_sound_as(const blob *trace, int version)
 {
-    pthread_t threads[THREADS];
-    uint64_t recorded = 0;
-    const gotrace_recorder_options options = {.size = sizeof options, .generation_ns = 2000000};
+    reading got = reading_of(trace->bytes, trace->size, NULL, READING_CHECK);
+    ck_assert_msg(got.status == GOTRACE_END && got.summary.problems == 0, "1.%d: %s", version,
+                  got.problem_count ? got.problems[0].message : got.error.message);
+    ck_assert_int_eq(got.summary.version, version);
+}
 
-    for (unsigned i = 0; i < RECORDERS; i++)
-        recorders[i].recorder = recorder_of(&options);
-    for (uintptr_t i = 0; i < THREADS; i++)
-        ck_assert_int_eq(pthread_create(&threads[i], NULL, work, (void *)i), 0);
-    for (uintptr_t i = 0; i < RECORDERS; i++)
-        ck_assert_int_eq(pthread_create(&recorders[i].thread, NULL, start_and_stop, (void *)i), 0);
-    for (unsigned i = 0; i < RECORDERS; i++)
-        pthread_join(recorders[i].thread, NULL);
-    done = true;
-    for (unsigned i = 0; i < THREADS; i++)
-        pthread_join(threads[i], NULL);
-    for (unsigned i = 0; i < RECORDERS; i++) {
-        for (unsigned round = 0; round < ROUNDS; round++) {
-            recording *made = &recorders[i].made[round];
-            uint64_t expected = 0;
-            for (uint64_t era = made->first; era <= made->last; era++)
-                expected += recorders[i].sizes[era % ERAS];
-            record_check(&made->trace, versions[i]);
-            check_sizes(&made->trace, i, expected);
-            keep_trace(&made->trace, "several-", versions[i], round);
-            blob_free(&made->trace);
-            recorded += expected;
-        }
-        gotrace_recorder_free(recorders[i].recorder);
+/* Returns the number of events that were compared. */
+static uint64_t check_made(tracer *k, const made *m)
+{
+    uint64_t counts[GT_CODES], sum = 0, all = 0;
+    keep_trace(&m->trace, "several-", k->version, k->number * 100 + (unsigned)(m - k->made));
+    check_sound_as(&m->trace, k->version);
+    count_records(&m->trace, counts);
+    for (unsigned what = 0; what < COUNTED; what++) {
+        const uint8_t v2[2] = {codes[what].v2}, *of = k->version < 22 ? codes[what].v1 : v2;
+        uint64_t expected = 0, found = counts[of[0]] + (of[1] ? counts[of[1]] : 0);
+        if (!gotrace_event_spec_of(k->version, of[0]))
+            continue;
+        for (uint64_t era = m->first; era <= m->last; era++)
+            expected += k->tallies[era % ERAS].counts[what];
+        ck_assert_msg(found == expected, "1.%d: event %u: %llu records of %llu", k->version, what,
+                      (unsigned long long)found, (unsigned long long)expected);
+        all += found;
     }
-    ck_assert_uint_ge(recorded, RECORDERS * ROUNDS * LEAST);
+    for (uint64_t era = m->first; era <= m->last; era++)
+        sum += k->tallies[era % ERAS].sum;
+    ck_assert_uint_eq(sum_values(&m->trace, k->version < 22 ? codes[ALLOC].v1[0] : codes[ALLOC].v2),
+                      sum);
+    return all;
+}
+
+START_TEST(together)
+{
+    struct sigaction action = {.sa_handler = sample, .sa_flags = SA_RESTART};
+    sigaction(SIGUSR1, &action, NULL);
+    for (unsigned i = 0; i < TRACERS; i++)
+        begin(&tracers[i], i, pairs[_i][i]);
+    for (unsigned i = 0; i < WORKERS; i++) {
+        workers[i].random = i + 1;
+        ck_assert_int_eq(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+    }
+    for (unsigned i = 0; i < TRACERS; i++)
+        ck_assert_int_eq(pthread_create(&tracers[i].control, NULL, control, &tracers[i]), 0);
+    for (unsigned i = 0; i < TRACERS; i++)
+        pthread_join(tracers[i].control, NULL);
+    done = true;
+    for (unsigned i = 0; i < WORKERS; i++)
+        pthread_join(workers[i].thread, NULL);
+    for (unsigned i = 0; i < TRACERS; i++) {
+        uint64_t events = 0;
+        for (unsigned n = 0; n < ROUNDS; n++) {
+            events += check_made(&tracers[i], &tracers[i].made[n]);
+            blob_free(&tracers[i].made[n].trace);
+        }
+        ck_assert_uint_gt(events, 1000);
+        gotrace_recorder_free(tracers[i].r);
+        pthread_mutex_destroy(&tracers[i].lock);
+    }
+}
+END_TEST
+
+/* One recorder is freed, and made again, while the other one records. */
+START_TEST(freed)
+{
+    const gotrace_recorder_options options = {.size = sizeof options};
+    blob lasting = {0};
+    gotrace_recorder *r = recorder_of(&options);
+    gotrace_rec_thread *t = gotrace_rec_thread_new(r, 1);
+    gotrace_rec_proc *p = gotrace_rec_proc_new(r, 0);
+    gotrace_rec_proc_start(t, p);
+    gotrace_rec_go_start(t, gotrace_rec_go_create(t, 1, 0, NULL, 0));
+    record_start(r, 26, blob_write, &lasting);
+    for (unsigned i = 0; i < 20; i++) {
+        blob trace = {0};
+        gotrace_recorder *other = recorder_of(&options);
+        gotrace_rec_thread *u = gotrace_rec_thread_new(other, 1);
+        record_start(other, i % 2 ? 21 : 25, blob_write, &trace);
+        gotrace_rec_proc_start(u, gotrace_rec_proc_new(other, 0));
+        gotrace_rec_heap_alloc(t, i);
+        gotrace_rec_proc_stop(u);
+        record_stop(other);
+        gotrace_recorder_free(other);
+        record_check(&trace, i % 2 ? 21 : 25);
+        blob_free(&trace);
+    }
+    record_stop(r);
+    uint64_t counts[GT_CODES];
+    record_check(&lasting, 26);
+    count_records(&lasting, counts);
+    ck_assert_uint_eq(counts[GOTRACE_V2_HeapAlloc], 20);
+    gotrace_recorder_free(r);
+    blob_free(&lasting);
 }
 END_TEST
 
@@ -148,7 +410,8 @@ static Suite *suite(void)
 {
     Suite *s = suite_create("record_several");
     TCase *t = tcase_create("record_several");
-    tcase_add_test(t, at_the_same_time);
+    tcase_add_loop_test(t, together, 0, PAIRS);
+    tcase_add_test(t, freed);
     suite_add_tcase(s, t);
     return s;
 }
