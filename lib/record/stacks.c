@@ -115,14 +115,59 @@ static bool define(gotrace_recorder *r, const gotrace_frame *frames, size_t coun
                   : gt_encoder_stack(r->encoder, frames, count, id)) == GOTRACE_OK;
 }
 
-static bool put(gotrace_recorder *r, const gt_rec_entry *stack, uint64_t ticks)
+/* Strings of the frames of a stack: a callback's are valid until it is called again. */
+typedef struct texts {
+    char *bytes;
+    size_t used, capacity;
+    bool refused; /* memory */
+} texts;
+
+/* Copies a string; returns where it is in the texts. */
+static size_t copy_text(gotrace_recorder *r, texts *t, const char *string, size_t size)
+{
+    const size_t at = t->used;
+    if (!string || size == 0)
+        return at;
+    if (!gt_grow(&r->heap, (void **)&t->bytes, &t->capacity, at + size, 1)) {
+        t->refused = true;
+        return at;
+    }
+    memcpy(t->bytes + at, string, size);
+    t->used += size;
+    return at;
+}
+
+/* Resolves the PCs of a stack, with names that are copies. Returns the number of frames; *last: of
+ * the outermost one, its PC. */
+static size_t resolve_all(gotrace_recorder *r, texts *t, const gt_rec_entry *stack,
+                          gotrace_frame *frames, uint64_t *last)
+{
+    size_t count = 0, functions[GT_REC_STACK_MAX], files[GT_REC_STACK_MAX];
+    t->used = 0;
+    for (size_t at = 0; at < stack->size && count < GT_REC_STACK_MAX; at += sizeof *last) {
+        memcpy(last, stack->bytes + at, sizeof *last);
+        size_t i = count;
+        count += resolve(r, *last, frames + count, GT_REC_STACK_MAX - count);
+        for (; i < count; i++) {
+            functions[i] = copy_text(r, t, frames[i].function, frames[i].function_size);
+            files[i] = copy_text(r, t, frames[i].file, frames[i].file_size);
+        }
+    }
+    for (size_t i = 0; i < count && t->bytes; i++) {
+        frames[i].function = frames[i].function ? t->bytes + functions[i] : NULL;
+        frames[i].file = frames[i].file ? t->bytes + files[i] : NULL;
+    }
+    return count;
+}
+
+static bool put(gotrace_recorder *r, texts *t, const gt_rec_entry *stack, uint64_t ticks)
 {
     gotrace_frame frames[GT_REC_STACK_MAX];
     uint64_t id = 0, pc = 0;
-    size_t count = 0;
-    for (size_t at = 0; at < stack->size && count < GT_REC_STACK_MAX; at += sizeof pc) {
-        memcpy(&pc, stack->bytes + at, sizeof pc);
-        count += resolve(r, pc, frames + count, GT_REC_STACK_MAX - count);
+    size_t count = resolve_all(r, t, stack, frames, &pc);
+    if (t->refused) {
+        gt_rec_fail_memory(r);
+        return false;
     }
     if (!define(r, frames, count, ticks, &id))
         return false;
@@ -138,8 +183,10 @@ static bool put(gotrace_recorder *r, const gt_rec_entry *stack, uint64_t ticks)
 bool gt_rec_stacks_end(gotrace_recorder *r, uint64_t era, uint64_t ticks)
 {
     const gt_rec_table *table = &r->tables[era % GT_REC_OPEN].stacks;
+    texts t = {0};
     bool good = true;
     for (const gt_rec_entry *s = table->first; s && good; s = s->younger)
-        good = put(r, s, ticks);
+        good = put(r, &t, s, ticks);
+    gt_free(&r->heap, t.bytes, t.capacity);
     return good;
 }

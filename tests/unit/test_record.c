@@ -513,6 +513,64 @@ START_TEST(descriptor)
 }
 END_TEST
 
+/* A gotrace_resolve_fn whose strings are valid until the next call only. */
+static size_t name_pc(void *ctx, uint64_t pc, gotrace_frame *frames, size_t max)
+{
+    static char function[16], file[16];
+    (void)ctx;
+    (void)max;
+    memset(function, '?', sizeof function);
+    memset(file, '?', sizeof file);
+    frames[0].function = function;
+    frames[0].function_size = (size_t)snprintf(function, sizeof function, "f%u", (unsigned)pc);
+    frames[0].file = file;
+    frames[0].file_size = (size_t)snprintf(file, sizeof file, "%u.c", (unsigned)pc);
+    return 1;
+}
+
+static void check_names(gotrace_reader *reader, uint64_t stack, const uint64_t *pcs, size_t depth)
+{
+    gotrace_frame frames[4];
+    ck_assert_uint_eq(gotrace_reader_stack(reader, stack, frames, 4), depth);
+    for (size_t i = 0; i < depth; i++) {
+        char name[16];
+        int size = snprintf(name, sizeof name, "f%u", (unsigned)pcs[i]);
+        ck_assert_uint_eq(frames[i].function_size, (size_t)size);
+        ck_assert_mem_eq(frames[i].function, name, (size_t)size);
+        size = snprintf(name, sizeof name, "%u.c", (unsigned)pcs[i]);
+        ck_assert_uint_eq(frames[i].file_size, (size_t)size);
+        ck_assert_mem_eq(frames[i].file, name, (size_t)size);
+    }
+}
+
+START_TEST(names)
+{
+    static const uint64_t pcs[] = {10, 110, 12, 1};
+    blob trace = {0};
+    gotrace_recorder_options options = {.resolve = name_pc};
+    small s = small_with(&options);
+    record_start(s.r, versions[_i], blob_write, &trace);
+    for (size_t depth = 1; depth <= 4; depth++)
+        gotrace_rec_gomaxprocs(s.t, depth, pcs, depth);
+    record_stop(s.r);
+    gotrace_recorder_free(s.r);
+    gotrace_source *source;
+    gotrace_reader *reader;
+    const gotrace_event *e;
+    size_t found = 0;
+    ck_assert_int_eq(gotrace_source_memory(trace.bytes, trace.size, NULL, &source, NULL),
+                     GOTRACE_OK);
+    ck_assert_int_eq(gotrace_reader_open(source, NULL, &reader, NULL), GOTRACE_OK);
+    while (gotrace_reader_next(reader, &e) == GOTRACE_EVENT)
+        if (e->kind == GOTRACE_KIND_METRIC && e->stack)
+            check_names(reader, e->stack, pcs, ++found);
+    ck_assert_uint_eq(found, 4);
+    gotrace_reader_close(reader);
+    gotrace_source_close(source);
+    blob_free(&trace);
+}
+END_TEST
+
 /* The reader of the pipe takes a part, and ends. */
 static void *read_a_part(void *fd)
 {
@@ -598,6 +656,7 @@ static Suite *suite(void)
     tcase_add_loop_test(t, waits, 0, VERSIONS);
     tcase_add_loop_test(t, cancelled, 0, VERSIONS);
     tcase_add_loop_test(t, descriptor, 0, VERSIONS);
+    tcase_add_loop_test(t, names, 1, VERSIONS); /* 1.5 has no names */
     tcase_add_loop_test(t, no_more_room, 0, VERSIONS);
     tcase_add_loop_test(t, flight, V1_VERSIONS, VERSIONS);
     suite_add_tcase(s, t);

@@ -307,8 +307,8 @@ static uint64_t sum_values(const blob *trace, unsigned code)
     return sum;
 }
 
-/* Warnings are accepted: readers round the difference of time of each event, so that after thousands
- * of events of a batch it is microseconds early. */
+/* Warnings are accepted: readers round the difference of time of each event, so that after
+ * thousands of events of a batch it is microseconds early. */
 static void check_sound_as(const blob *trace, int version)
 {
     reading got = reading_of(trace->bytes, trace->size, NULL, READING_CHECK);
@@ -321,7 +321,6 @@ static void check_sound_as(const blob *trace, int version)
 static uint64_t check_made(tracer *k, const made *m)
 {
     uint64_t counts[GT_CODES], sum = 0, all = 0;
-    keep_trace(&m->trace, "several-", k->version, k->number * 100 + (unsigned)(m - k->made));
     check_sound_as(&m->trace, k->version);
     count_records(&m->trace, counts);
     for (unsigned what = 0; what < COUNTED; what++) {
@@ -342,7 +341,7 @@ static uint64_t check_made(tracer *k, const made *m)
     return all;
 }
 
-START_TEST(together)
+START_TEST(at_the_same_time)
 {
     struct sigaction action = {.sa_handler = sample, .sa_flags = SA_RESTART};
     sigaction(SIGUSR1, &action, NULL);
@@ -362,6 +361,8 @@ START_TEST(together)
     for (unsigned i = 0; i < TRACERS; i++) {
         uint64_t events = 0;
         for (unsigned n = 0; n < ROUNDS; n++) {
+            keep_trace(&tracers[i].made[n].trace, "several-", tracers[i].version,
+                       (unsigned)_i * 100 + i * 10 + n);
             events += check_made(&tracers[i], &tracers[i].made[n]);
             blob_free(&tracers[i].made[n].trace);
         }
@@ -410,7 +411,7 @@ static Suite *suite(void)
 {
     Suite *s = suite_create("record_several");
     TCase *t = tcase_create("record_several");
-    tcase_add_loop_test(t, together, 0, PAIRS);
+    tcase_add_loop_test(t, at_the_same_time, 0, PAIRS);
     tcase_add_test(t, freed);
     suite_add_tcase(s, t);
     return s;
