@@ -18,6 +18,7 @@ typedef struct gen_job {
     bool cover;                 /* include each event of the version at least once */
 } gen_job;
 
+enum { GEN_NEWEST = 26 }; /* version */
 enum { GEN_MAX_PROCS = 1024, GEN_MIN_GOROUTINES = 16, GEN_MAX_GOROUTINES = 1000000 };
 
 const char *gen_profile_name(size_t n); /* NULL after the last */

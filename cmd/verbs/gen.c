@@ -21,8 +21,6 @@ static bool write_buffered(void *ctx, const void *bytes, size_t size)
     return !o->failed;
 }
 
-enum { NEWEST = 26 };
-
 static gotrace_rule rule_of(const char *id)
 {
     int rule = 0;
@@ -48,7 +46,7 @@ static gotrace_status write_defect(session *s, gen_job job, const gotrace_config
 static int run_gen(session *s)
 {
     const gen_options *set = (const gen_options *)s->set;
-    int version = set->go ? version_of_release(set->go) : set->defect ? 0 : NEWEST;
+    int version = set->go ? version_of_release(set->go) : set->defect ? 0 : GEN_NEWEST;
     if (set->go && version == 0) {
         version_unknown("go", set->go, "", version_number);
         return EXIT_USAGE;

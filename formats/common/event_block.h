@@ -5,9 +5,7 @@
 #ifndef EVENT_BLOCK_H
 #define EVENT_BLOCK_H
 
-#include <stdbool.h>
-
-#include "gotrace.h"
+#include "formats/common/event_data.h"
 
 /* A few blocks fit into the second-level cache of a processor. */
 enum { EVENT_BLOCK_EVENTS = 128, EVENT_BLOCK_DATA = 8 * 1024 };
@@ -15,8 +13,7 @@ enum { EVENT_BLOCK_EVENTS = 128, EVENT_BLOCK_DATA = 8 * 1024 };
 /* Zero is an empty block. */
 typedef struct event_block {
     size_t count;
-    unsigned char *data;   /* arguments, texts and messages */
-    size_t used, capacity; /* bytes of data; multiples of 8 */
+    event_data data;
     gotrace_event events[EVENT_BLOCK_EVENTS];
 } event_block;
 
@@ -33,7 +30,7 @@ bool event_block_add(event_block *b, const gotrace_event *event);
 
 static inline void event_block_clear(event_block *b)
 {
-    b->count = b->used = 0;
+    b->count = b->data.used = 0;
 }
 
 void event_block_free(event_block *b);

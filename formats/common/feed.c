@@ -1,8 +1,8 @@
 #include "formats/common/feed.h"
 
 #include <stdlib.h>
-#include <string.h>
 
+#include "formats/common/event_data.h"
 #include "formats/common/feed_stacks.h"
 #include "core/thread.h"
 
@@ -36,8 +36,7 @@ typedef struct feed_block {
     size_t count;
     gotrace_status status; /* after the last event; GOTRACE_EVENT: the next block has more */
     bool failed;           /* memory was refused */
-    unsigned char *data;   /* whole events, their arguments, texts and messages */
-    size_t used, capacity; /* bytes of data; multiples of 8 */
+    event_data data;       /* whole events, and their data */
     uint64_t generation, generation_index; /* of the events */
     feed_arena *arena;                     /* of the generation */
     feed_stack_copy *stacks;               /* that are new in the generation */
@@ -143,17 +142,10 @@ static void record_expand(const feed_record *r, gotrace_event *e)
 
 /* ---- in the thread --------------------------------------------------------------------------- */
 
-/* The number of bytes, rounded up to a multiple of 8. */
-static size_t rounded(size_t size)
-{
-    return (size + 7) / 8 * 8;
-}
-
 /* Bytes of data of an event that is copied as a whole. */
 static size_t whole_size(const gotrace_event *e)
 {
-    return sizeof *e + e->arg_count * sizeof *e->args + rounded(e->text_size) +
-           rounded(e->message_size);
+    return sizeof *e + event_data_size(e);
 }
 
 /* Whether the event can be added to the block. A block belongs to one generation. Its data may only
@@ -163,30 +155,7 @@ static bool block_fits(const feed_thread *t, const feed_block *b, const gotrace_
     if (b->count == 0 && !b->stacks)
         return true;
     return e->generation_index == t->generation_index &&
-           (b->count == 0 || whole_size(e) <= b->capacity - b->used || is_short(e));
-}
-
-static bool block_reserve(feed_block *b, size_t size)
-{
-    if (size <= b->capacity - b->used)
-        return true;
-    size_t capacity = size > BLOCK_DATA ? size : BLOCK_DATA;
-    unsigned char *data = realloc(b->data, capacity);
-    if (!data)
-        return false;
-    b->data = data;
-    b->capacity = capacity;
-    return true;
-}
-
-static void *block_put(feed_block *b, const void *bytes, size_t size)
-{
-    void *copy = b->data + b->used;
-
-    if (size > 0)
-        memcpy(copy, bytes, size);
-    b->used += rounded(size);
-    return copy;
+           (b->count == 0 || event_data_fits(&b->data, whole_size(e)) || is_short(e));
 }
 
 /* False if memory is refused. */
@@ -201,15 +170,10 @@ static bool copy_stacks(feed_thread *t, const gotrace_event *e)
 /* False if memory is refused. */
 static bool put_whole(feed_block *b, feed_record *r, const gotrace_event *e)
 {
-    if (!block_reserve(b, whole_size(e)))
+    if (!event_data_reserve(&b->data, whole_size(e), BLOCK_DATA))
         return false;
-    gotrace_event *copy = block_put(b, e, sizeof *e);
-    if (e->arg_count > 0)
-        copy->args = block_put(b, e->args, e->arg_count * sizeof *e->args);
-    if (e->text)
-        copy->text = block_put(b, e->text, e->text_size);
-    if (e->message)
-        copy->message = block_put(b, e->message, e->message_size);
+    gotrace_event *copy = event_data_put(&b->data, e, sizeof *e);
+    event_data_copy(&b->data, copy);
     *r = (feed_record){.extra.whole = copy, .extra_is = EXTRA_WHOLE};
     return true;
 }
@@ -239,7 +203,7 @@ static bool block_add(feed_thread *t, feed_block *b, const gotrace_event *e)
 
 static void block_begin(feed_thread *t, feed_block *b)
 {
-    b->count = b->used = 0;
+    b->count = b->data.used = 0;
     b->generation = t->generation;
     b->generation_index = t->generation_index;
     b->arena = t->copier.arena;
@@ -434,7 +398,7 @@ static void thread_free(feed_thread *t)
     enter_generation(t, t->copier.arena);
     enter_generation(t, NULL);
     for (size_t i = 0; i < BLOCKS; i++)
-        free(t->blocks[i].data);
+        free(t->blocks[i].data.bytes);
     feed_copier_free(&t->copier);
     pthread_mutex_destroy(&t->lock);
     pthread_cond_destroy(&t->changed);

@@ -2,12 +2,11 @@
 #include "formats/common/spool.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "core/temp_file.h"
 
 enum { FIRST_BLOCKS = 16 };
 
@@ -50,38 +49,9 @@ static bool fail(spool *s, int error)
 
 /* ---- the file ------------------------------------------------------------------------------ */
 
-/* Creates a file and removes its name. Signals are blocked between the two. */
-static int make_and_unlink(const char *folder)
-{
-    char path[4096];
-    sigset_t all, before;
-    int length = snprintf(path, sizeof path, "%s/gotrace-XXXXXX", folder);
-    if (length < 0 || (size_t)length >= sizeof path) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int fd = mkostemp(path, O_CLOEXEC);
-    int error = errno;
-    if (fd >= 0)
-        unlink(path);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    errno = error;
-    return fd;
-}
-
 int spool_file(const char *folder)
 {
-    if (!folder)
-        folder = getenv("TMPDIR");
-    if (!folder || !*folder)
-        folder = "/var/tmp";
-    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    /* Not every file system supports files without a name. */
-    if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT))
-        fd = make_and_unlink(folder);
-    return fd;
+    return gt_temp_file(gt_temp_folder(folder));
 }
 
 bool spool_write_file(void *fd, const void *bytes, size_t size)

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "core/event_rows.h"
 #include "core/semantics.h"
 
 #define A(kind, name)                                                                              \
@@ -18,26 +19,11 @@
     {                                                                                              \
 #name, GOTRACE_ARG_##kind, 5, version                                                      \
     }
-#define STRIP(...)      __VA_ARGS__
-#define TIME            A_UNTIL(DSEQ, dseq, 6), A(DT, dt)
-#define ARGS(...)       ((const gotrace_arg_spec[]){__VA_ARGS__})
-#define COUNT_ARGS(...) (sizeof ARGS(__VA_ARGS__) / sizeof(gotrace_arg_spec))
-#define DOES(...)       (&(const gotrace_semantics){__VA_ARGS__})
+#define TIME A_UNTIL(DSEQ, dseq, 6), A(DT, dt)
 
 static const gotrace_event_spec specs[GT_V1_EVENT_COUNT] = {
-#define E(code, name, since, flags, args, summary, does)                                           \
-    [code] = {                                                                                     \
-        #name,           summary, code, since, flags, COUNT_ARGS(STRIP args), ARGS(STRIP args),    \
-        DOES(STRIP does)},
-#define T(code, name, since, flags, args, summary, does)                                           \
-    [code] = {#name,                                                                               \
-              summary,                                                                             \
-              code,                                                                                \
-              since,                                                                               \
-              GOTRACE_SPEC_TIMED | (flags),                                                        \
-              COUNT_ARGS(TIME, STRIP args),                                                        \
-              ARGS(TIME, STRIP args),                                                              \
-              DOES(STRIP does)},
+#define E ROW
+#define T ROW_TIMED
 #include "events_v1.def"
 #undef E
 #undef T
@@ -136,7 +122,7 @@ size_t gotrace_event_args(const gotrace_event_spec *spec, int version,
 
 size_t gotrace_frame_values(int version)
 {
-    return version < 7 ? 1 : 4;
+    return version < GT_FIRST_NUMBERED ? 1 : 4;
 }
 
 static void set_context(gt_v1_shape *shape, const gotrace_semantics *does)
@@ -172,7 +158,7 @@ static uint8_t rule_of(const gt_v1_shape *shape, unsigned code)
 /* The number of inline values is in the two high bits, counted from 1 (until 1.6: from 2). */
 static uint8_t inlined_of(int version, unsigned code, uint8_t values, uint8_t flags)
 {
-    unsigned least = version < 7 ? 2 : 1;
+    unsigned least = version < GT_FIRST_NUMBERED ? 2 : 1;
     if (code == GOTRACE_V1_String)
         return 0;
     if (flags & GOTRACE_SPEC_FRAMES || values < least || values - least > 2)
@@ -203,7 +189,7 @@ static void set_args(gt_v1_shape *shape, const gotrace_arg_spec **args, int vers
         }
     }
     /* Until 1.6 the start of a goroutine is a program counter. */
-    shape->refers = shape->string || (shape->start && version >= 7);
+    shape->refers = shape->string || (shape->start && version >= GT_FIRST_NUMBERED);
 }
 
 static gt_v1_shape shape_of(int version, unsigned code)
@@ -230,11 +216,11 @@ static gt_v1_shape shape_of(int version, unsigned code)
     if (!(spec->flags & GOTRACE_SPEC_TIMED))
         return shape;
     bool stack = spec->flags & GOTRACE_SPEC_STACK;
-    unsigned times = version < 7 ? 2 : 1;
+    unsigned times = version < GT_FIRST_NUMBERED ? 2 : 1;
     shape.slots = (uint8_t)(values - times - stack);
     set_args(&shape, args + times, version);
     shape.sorted_separately = shape.action == GT_ACTION_SAMPLE ||
-                              (shape.action == GT_ACTION_EXIT && version < 7);
+                              (shape.action == GT_ACTION_EXIT && version < GT_FIRST_NUMBERED);
     if (!(spec->flags & GOTRACE_SPEC_DATA) && shape.action != GT_ACTION_SAMPLE)
         shape.plain = (uint8_t)(1 + 2 * shape.slots + stack);
     return shape;

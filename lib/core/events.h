@@ -10,6 +10,14 @@
 enum { GT_V1_EVENT_COUNT = GOTRACE_V1_CPUSample + 1 };
 enum { GT_V2_EVENT_COUNT = GOTRACE_V2_GoroutineStackFree + 1 };
 
+/* The versions of v1 that differ in more than events and their arguments. */
+enum {
+    GT_FIRST_NUMBERED = 7,    /* each goroutine has numbers of its own; before, all events have */
+    GT_FIRST_STW_KIND = 10,   /* one stop-the-world at a time, of two kinds */
+    GT_GCCGO = 11,            /* what gccgo writes */
+    GT_FIRST_STW_REASON = 21, /* the kind is one of many reasons */
+};
+
 /* Event codes of both formats are below this. */
 #define GT_CODES 256
 

@@ -2,33 +2,20 @@
  * events_v2.c - the table of the v2 events (events_v2.def) as data.
  */
 #include "core/head.h"
+#include "core/event_rows.h"
 #include "core/semantics.h"
 
 #define A(kind, name)                                                                              \
     {                                                                                              \
-#name, GOTRACE_ARG_##kind, 22, 255                                                         \
+#name, GOTRACE_ARG_##kind, GOTRACE_FIRST_V2, 255                                           \
     }
-#define STRIP(...)      __VA_ARGS__
-#define ARGS(...)       ((const gotrace_arg_spec[]){__VA_ARGS__})
-#define COUNT_ARGS(...) (sizeof ARGS(__VA_ARGS__) / sizeof(gotrace_arg_spec))
-#define DOES(...)       (&(const gotrace_semantics){__VA_ARGS__})
+#define TIME A(DT, dt)
 
 static const gotrace_event_spec specs[GT_V2_EVENT_COUNT] = {
 #define N(code, name, since, summary)                                                              \
     [code] = {#name, summary, code, since, 0, 0, NULL, DOES(RECORD)},
-#define E(code, name, since, flags, args, summary, does)                                           \
-    [code] = {                                                                                     \
-        #name,           summary, code, since, flags, COUNT_ARGS(STRIP args), ARGS(STRIP args),    \
-        DOES(STRIP does)},
-#define T(code, name, since, flags, args, summary, does)                                           \
-    [code] = {#name,                                                                               \
-              summary,                                                                             \
-              code,                                                                                \
-              since,                                                                               \
-              GOTRACE_SPEC_TIMED | (flags),                                                        \
-              COUNT_ARGS(A(DT, dt), STRIP args),                                                   \
-              ARGS(A(DT, dt), STRIP args),                                                         \
-              DOES(STRIP does)},
+#define E ROW
+#define T ROW_TIMED
 #include "events_v2.def"
 #undef N
 #undef E

@@ -7,13 +7,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/temp_file.h"
 #include "core/unpack.h"
 
 enum { CHUNK = 128 * 1024 };
@@ -28,40 +27,13 @@ struct gotrace_source {
     gotrace_error damage; /* damage of the compressed data; rule NONE if undamaged */
 };
 
-/* Creates a file and removes its name. Signals are blocked between the two. */
-static int make_and_unlink(char *path)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int fd = mkostemp(path, O_CLOEXEC);
-    int error = errno;
-    if (fd >= 0)
-        unlink(path);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    errno = error;
-    return fd;
-}
-
 int gt_spool_open(const gotrace_config *config, gotrace_error *error)
 {
-    const char *dir = config ? config->spool_dir : NULL;
-    if (!dir)
-        dir = getenv("TMPDIR");
-    if (!dir || !*dir)
-        dir = "/var/tmp";
-    int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT)) {
-        /* Not every file system supports files without a name. */
-        char path[4096];
-        int n = snprintf(path, sizeof path, "%s/gotrace-XXXXXX", dir);
-        if (n > 0 && (size_t)n < sizeof path) {
-            fd = make_and_unlink(path);
-        }
-    }
+    const char *folder = gt_temp_folder(config ? config->spool_dir : NULL);
+    int fd = gt_temp_file(folder);
     if (fd < 0)
         gt_error_system(error, GOTRACE_RULE_SYSTEM_WRITE, errno,
-                        "cannot create a temporary file in %s", dir);
+                        "cannot create a temporary file in %s", folder);
     return fd;
 }
 

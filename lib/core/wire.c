@@ -63,7 +63,7 @@ gt_wire_status gt_wire_frame(const gt_v1_shape shapes[64], int version, uint64_t
 
     bool is_string = frame->type == GOTRACE_V1_String;
     if (frame->form < 3 || is_string) {
-        unsigned count = is_string ? 1 : frame->form + (version < 7 ? 2u : 1u);
+        unsigned count = is_string ? 1 : frame->form + (version < GT_FIRST_NUMBERED ? 2u : 1u);
         uint64_t ignored;
         p = skip_varints(p, end, count, &ignored, frame, &status);
         if (!p)

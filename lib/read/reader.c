@@ -535,7 +535,7 @@ static const uint8_t *read_frame(const gotrace_reader *reader, const uint8_t *p,
 {
     *f = (gotrace_frame){0};
     gt_varint(&p, end, &f->pc);
-    if (reader->summary.version < 7)
+    if (reader->summary.version < GT_FIRST_NUMBERED)
         return p;
     gt_varint(&p, end, &f->function_id);
     gt_varint(&p, end, &f->file_id);
@@ -567,7 +567,7 @@ bool gt_shows_start(const gotrace_reader *reader, uint64_t id)
     gotrace_frame f = {0};
     for (size_t n = 0; n < entry->count; n++)
         p = read_frame(reader, p, end, &f);
-    return f.function_size > 0 || reader->summary.version < 7;
+    return f.function_size > 0 || reader->summary.version < GT_FIRST_NUMBERED;
 }
 
 static int64_t time_of(const gotrace_reader *reader, int64_t ticks)

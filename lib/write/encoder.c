@@ -24,7 +24,7 @@ uint8_t gotrace_record_form(const gotrace_event_spec *spec, int version)
         return 3;
     if ((spec->flags & GOTRACE_SPEC_DATA) && !(spec->flags & GOTRACE_SPEC_TIMED))
         return 0;
-    int above = version < 7 ? -2 : -1;
+    int above = version < GT_FIRST_NUMBERED ? -2 : -1;
     for (size_t i = 0; i < spec->arg_count; i++)
         above += spec->args[i].since <= version && version <= spec->args[i].until;
     return (uint8_t)(above < 3 ? above : 3);
@@ -37,7 +37,7 @@ uint8_t gotrace_record_width(const gotrace_event_spec *spec, int version, size_t
         padded = (spec->code == GOTRACE_V2_EventBatch && n == 3) ||
                  (spec->code == GOTRACE_V2_ExperimentalBatch && n == 4);
     else
-        padded = version >= 21 && (spec->flags & GOTRACE_SPEC_FRAMES) && n == 0;
+        padded = version >= GT_FIRST_STW_REASON && (spec->flags & GOTRACE_SPEC_FRAMES) && n == 0;
     return padded ? GT_VARINT_MAX : 0;
 }
 
@@ -246,7 +246,7 @@ static gotrace_status check_form(gotrace_encoder *e, const gotrace_record *recor
                          : fail_record(e, GOTRACE_RULE_USAGE, spec->name,
                                        "has form %llu; from go 1.%llu on there is none but 0", form,
                                        GOTRACE_FIRST_V2);
-    unsigned least = e->version < 7 ? 2 : 1;
+    unsigned least = e->version < GT_FIRST_NUMBERED ? 2 : 1;
     if (form > 3)
         return fail_record(e, GOTRACE_RULE_USAGE, spec->name,
                            "has form %llu; 0 to %llu are possible", form, 3);

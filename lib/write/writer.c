@@ -121,7 +121,7 @@ static gt_w_shape shape_of(const gotrace_event_spec *spec, int version)
                         .data = spec->flags & GOTRACE_SPEC_DATA};
     for (unsigned i = 0; i < shape.arg_count; i++) {
         /* Until 1.6 the start of a goroutine is a program counter. */
-        bool start = args[i]->kind == GOTRACE_ARG_START && version >= 7;
+        bool start = args[i]->kind == GOTRACE_ARG_START && version >= GT_FIRST_NUMBERED;
         if (args[i]->kind == GOTRACE_ARG_STRING)
             shape.string_args |= UINT32_C(1) << i;
         else if (args[i]->kind == GOTRACE_ARG_STACK || start)
@@ -273,7 +273,7 @@ gotrace_status gotrace_writer_string(gotrace_writer *w, int64_t proc, const char
         *id += w->encoder->earlier_strings;
         return GOTRACE_OK;
     }
-    if (w->version < 7)
+    if (w->version < GT_FIRST_NUMBERED)
         return misused(w, "traces of go 1.5 have no strings");
     if (proc == GOTRACE_NO_PROC)
         return misused(w, "a string needs the proc in whose buffer it is written");

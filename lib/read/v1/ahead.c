@@ -40,7 +40,7 @@ bool gt_pieces_find(gotrace_reader *reader)
 {
     const gt_index *index = &reader->index;
     uint64_t bytes = 0, size = size_of_piece(reader);
-    bool by_time = reader->summary.version >= 7, /* not by sequence number */
+    bool by_time = reader->summary.version >= GT_FIRST_NUMBERED, /* not by sequence number */
         futile = reader->summary.type_records[GOTRACE_V1_FutileWakeup];
     if (reader->v2 || reader->finds_damage || !by_time || futile || reader->summary.size < size)
         return true;

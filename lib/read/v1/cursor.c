@@ -434,7 +434,7 @@ bool gt_cursor_open(gotrace_reader *reader, gt_cursor *c, uint32_t proc, uint32_
 {
     const gt_proc_index *index = &reader->index.procs[proc];
     *c = (gt_cursor){.has_head = true,
-                     .with_seq = reader->summary.version < 7,
+                     .with_seq = reader->summary.version < GT_FIRST_NUMBERED,
                      .shapes = reader->index.shapes,
                      .head = buffers.events,
                      .events = buffers.events,

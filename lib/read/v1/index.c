@@ -163,10 +163,10 @@ bool gt_find_first(const gotrace_reader *reader, const uint64_t *v, const uint8_
         !(shapes[frame.type].flags & GOTRACE_SPEC_TIMED))
         return false;
     p = frame.values;
-    if (version < 7 && gt_varint(&p, frame.values_end, &difference) > 0)
+    if (version < GT_FIRST_NUMBERED && gt_varint(&p, frame.values_end, &difference) > 0)
         first[GT_SEQ] = (int64_t)(v[1] + difference);
     if (gt_varint(&p, frame.values_end, &difference) > 0)
-        first[GT_TICKS] = (int64_t)(v[version < 7 ? 2 : 1] + difference);
+        first[GT_TICKS] = (int64_t)(v[version < GT_FIRST_NUMBERED ? 2 : 1] + difference);
     return shapes[frame.type].action != GT_ACTION_SAMPLE;
 }
 
@@ -334,7 +334,7 @@ static bool put_sample(skim *s, const uint64_t *v)
 static bool put_exit(skim *s, const uint64_t *v)
 {
     gt_row row = {.key = (int64_t)v[3], .a = v[1], .b = v[2], .c = s->proc};
-    if (s->reader->summary.version < 7)
+    if (s->reader->summary.version < GT_FIRST_NUMBERED)
         row = (gt_row){.key = (int64_t)v[3], .a = v[2], .b = v[4], .c = s->proc};
     else if (v[3] == 0) /* the real time is unknown: the event keeps its place */
         return true;
@@ -346,7 +346,7 @@ static bool put_exit(skim *s, const uint64_t *v)
 static bool put_Batch(skim *s, const gt_frame *frame, const uint64_t *v, size_t count)
 {
     (void)count;
-    int64_t first[GT_CLOCKS], ticks = (int64_t)v[s->reader->summary.version < 7 ? 2 : 1];
+    int64_t first[GT_CLOCKS], ticks = (int64_t)v[s->reader->summary.version < GT_FIRST_NUMBERED ? 2 : 1];
     bool timed = gt_find_first(s->reader, v, s->p + frame->size, s->end, first);
     if (timed && gt_is_false_batch(s->batch_ticks, first[GT_TICKS]))
         return gt_report(s->reader, GOTRACE_RULE_BATCH_EVENT, place_of(s, s->p),
@@ -715,7 +715,7 @@ bool gt_index_build(gotrace_reader *reader)
     skim s = {.reader = reader,
               .index = index,
               .base = GT_HEADER_SIZE,
-              .inline_least = version < 7 ? 2 : 1,
+              .inline_least = version < GT_FIRST_NUMBERED ? 2 : 1,
               .proc = GT_NONE};
     s.capacity = reader->summary.size < WINDOW ? (size_t)reader->summary.size + NEAR_END : WINDOW;
     s.window = gt_resize(&reader->heap, NULL, 0, s.capacity);
@@ -729,7 +729,7 @@ bool gt_index_build(gotrace_reader *reader)
     index->end_ticks = end_of_events(&s);
     if (!ok || !check_whole(&s) || !rank_procs(reader))
         return false;
-    if (version != 11)
+    if (version != GT_GCCGO)
         reader->summary.writer = "Go"; /* gccgo writes 1.11 only */
     else if (index->strings.entries)
         reader->summary.writer = is_gccgo(index) ? "gccgo" : "Go";

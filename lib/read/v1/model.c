@@ -28,7 +28,7 @@ static const char *const stw_reasons[] = {
 
 const char *gotrace_stw_reason(int version, uint64_t kind)
 {
-    if (version < 21)
+    if (version < GT_FIRST_STW_REASON)
         return kind == 0 ? "mark termination" : kind == 1 ? "sweep termination" : "unknown";
     return stw_reasons[kind < sizeof stw_reasons / sizeof *stw_reasons ? kind : 0];
 }

@@ -87,7 +87,7 @@ static bool advance_rows(gotrace_reader *reader, gt_order *o, gt_cursor *c)
     if (!row)
         return true;
     c->head = c->head == c->events ? c->events + 1 : c->events;
-    if (reader->summary.version < 7)
+    if (reader->summary.version < GT_FIRST_NUMBERED)
         *c->head = (gt_event){.ticks = (int64_t)row->b,
                               .seq = (uint64_t)row->key,
                               .offset = row->offset,
@@ -193,7 +193,7 @@ gt_order *gt_order_alloc(gotrace_reader *reader, gt_goroutines *goroutines)
         gt_fail_memory(reader);
         return NULL;
     }
-    bool old = reader->summary.version < 7;
+    bool old = reader->summary.version < GT_FIRST_NUMBERED;
     o->goroutines = goroutines;
     init_rules(o, reader->index.shapes);
     o->count = (uint32_t)reader->index.proc_count + 1;
@@ -676,13 +676,13 @@ GT_INLINE bool next(gotrace_reader *reader, gt_order *o, gt_event **event)
 
 bool gt_order_next(gotrace_reader *reader, gt_order *o, gt_event **event)
 {
-    return reader->summary.version < 7 ? merge_by_number(reader, o, event) : next(reader, o, event);
+    return reader->summary.version < GT_FIRST_NUMBERED ? merge_by_number(reader, o, event) : next(reader, o, event);
 }
 
 bool gt_order_each(gotrace_reader *reader, gt_order *o, gt_each_fn *each, void *ctx)
 {
     gt_event *e;
-    if (reader->summary.version < 7) {
+    if (reader->summary.version < GT_FIRST_NUMBERED) {
         while (merge_by_number(reader, o, &e))
             if (!e || !each(reader, e, ctx))
                 return !e;

@@ -407,7 +407,7 @@ static range_state range_of(gt_step *s)
         return (range_state){&s->states->gc, "the last cycle has not ended", "no cycle was started",
                              GT_ASSUME_GC, 0};
     case GOTRACE_RANGE_STW: /* until 1.9 each proc has its own */
-        if (s->reader->summary.version < 10)
+        if (s->reader->summary.version < GT_FIRST_STW_KIND)
             return (range_state){&s->p->stopping, "the last one has not ended", "none was started",
                                  GT_ASSUME_PROC_STOPS, number_of_proc(s)};
         return (range_state){&s->states->stw, "the last one has not ended", "none was started",
@@ -426,7 +426,7 @@ static range_state range_of(gt_step *s)
 static bool check_stw_kind(gt_step *s)
 {
     int version = s->reader->summary.version;
-    return version < 10 || version >= 21 || s->e->args[0] <= 1 ||
+    return version < GT_FIRST_STW_KIND || version >= GT_FIRST_STW_REASON || s->e->args[0] <= 1 ||
            BROKEN(s, GOTRACE_RULE_STW_KIND, "STWStart is of kind %llu", id(s->e->args[0]));
 }
 

@@ -110,10 +110,10 @@ static bool number_at(look *l, uint64_t at, uint64_t *number)
         return gt_fail(l->reader);
     uint8_t type = n ? *p++ : 0;
     uint64_t experiment;
-    if (type == GOTRACE_V2_EndOfGeneration && version >= 26)
+    if (type == GOTRACE_V2_EndOfGeneration && version >= GOTRACE_FIRST_GENERATION_END)
         *number = last_generation(l)->summary.generation;
     else if (type == GOTRACE_V2_EventBatch ||
-             (type == GOTRACE_V2_ExperimentalBatch && version >= 23 &&
+             (type == GOTRACE_V2_ExperimentalBatch && version >= GOTRACE_FIRST_EXPERIMENTS &&
               gt_varint(&p, bytes + n, &experiment) > 0))
         gt_varint(&p, bytes + n, number);
     return true;

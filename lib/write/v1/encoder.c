@@ -189,7 +189,7 @@ static void begin_batch(const gotrace_encoder *e, gt_buffer *buffer, uint64_t ti
     uint8_t *p = buffer->bytes;
     *p++ = GOTRACE_V1_Batch | 1 << 6;
     p = gt_put(p, buffer->proc == GT_PROC_SAMPLES ? 0 : (uint64_t)buffer->proc);
-    if (e->version < 7)
+    if (e->version < GT_FIRST_NUMBERED)
         p = gt_put(p, seq);
     p = gt_put(p, ticks);
     buffer->used = (size_t)(p - buffer->bytes);
@@ -300,7 +300,7 @@ gotrace_status gt_encoder_event(gotrace_encoder *e, int64_t proc, const gotrace_
     unsigned form = e->shapes[spec->code].inlined;
     *p++ = (uint8_t)(spec->code | form << 6);
     p += form == 3;
-    if (e->version < 7)
+    if (e->version < GT_FIRST_NUMBERED)
         p = gt_put(p, seq - buffer->last_seq);
     p = gt_put(p, ticks - buffer->last_ticks);
     for (size_t i = 0; i < arg_count; i++)
@@ -358,7 +358,7 @@ gotrace_status gt_encoder_string(gotrace_encoder *e, int64_t proc, uint64_t tick
     *id = 0;
     if (check_by_event(e) != GOTRACE_OK || size == 0)
         return e->status;
-    if (e->version < 7)
+    if (e->version < GT_FIRST_NUMBERED)
         return fail_usage(e, "traces of go 1.5 have no strings");
     size_t number;
     gt_buffer *buffer = buffer_of(e, proc);
@@ -420,7 +420,7 @@ gotrace_status gt_encoder_stack(gotrace_encoder *e, const gotrace_frame *frames,
         return e->status;
     for (size_t i = 0; i < count; i++) {
         frame[i] = (gt_stack_frame){.pc = gotrace_frame_pc(&frames[i])};
-        if (e->version < 7)
+        if (e->version < GT_FIRST_NUMBERED)
             continue;
         frame[i].line = frames[i].line;
         if (gt_encoder_intern_name(e, frames[i].function, frames[i].function_size,
@@ -451,7 +451,7 @@ static gotrace_status dump_stack(gotrace_encoder *e, gt_buffer *buffer, const gt
     for (size_t i = 0; i < count; i++) {
         memcpy(&frame, gt_intern_bytes(&e->stacks, stack) + i * sizeof frame, sizeof frame);
         p = gt_put(p, frame.pc);
-        if (e->version < 7)
+        if (e->version < GT_FIRST_NUMBERED)
             continue;
         uint64_t function, file;
         if (name_id(e, buffer, frame.function, &function) != GOTRACE_OK ||
@@ -463,7 +463,7 @@ static gotrace_status dump_stack(gotrace_encoder *e, gt_buffer *buffer, const gt
     }
     size_t size = (size_t)(p - body), room = 1 + GT_VARINT_MAX + size;
     if (does(e, GT_TRACER_STACK_ESTIMATE))
-        room = e->version < 7 ? 1 + (3 + count) * GT_VARINT_MAX
+        room = e->version < GT_FIRST_NUMBERED ? 1 + (3 + count) * GT_VARINT_MAX
                               : 1 + GT_VARINT_MAX + (2 + 4 * count) * GT_VARINT_MAX;
     if (reserve(e, buffer, room, 0, 0) != GOTRACE_OK)
         return e->status;
@@ -480,12 +480,12 @@ static uint8_t *put_frequency(const gotrace_encoder *e, uint8_t *p, uint64_t fre
 {
     *p++ = GOTRACE_V1_Frequency;
     p = gt_put(p, frequency);
-    if (e->version < 7)
+    if (e->version < GT_FIRST_NUMBERED)
         *p++ = 0;
     for (size_t i = 0; i < e->timer_count; i++) {
         *p++ = GOTRACE_V1_TimerGoroutine;
         p = gt_put(p, e->timers[i]);
-        if (e->version < 7)
+        if (e->version < GT_FIRST_NUMBERED)
             *p++ = 0;
     }
     return p;

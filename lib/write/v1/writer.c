@@ -24,7 +24,7 @@ static bool write(gotrace_writer *w, int64_t proc, unsigned code, const uint64_t
     static const gotrace_event_data nothing;
     const gotrace_event_data *h = given ? given : &nothing;
     gotrace_encoder *e = w->encoder;
-    if (w->version < 7)
+    if (w->version < GT_FIRST_NUMBERED)
         w->seq++;
     if (gt_encoder_event(e, proc, e->specs[code], w->now, w->seq, args, count, h->stack, h->data,
                          h->data_size) != GOTRACE_OK)
@@ -287,7 +287,7 @@ static bool create(gt_w_step *s)
 static bool write_exit(gt_w_step *s, gt_w_goroutine *g, int64_t proc)
 {
     uint64_t number = ++g->seq, now = s->w->now;
-    const uint64_t args[3] = {g->id, s->w->version < 7 ? g->deferred_seq : number,
+    const uint64_t args[3] = {g->id, s->w->version < GT_FIRST_NUMBERED ? g->deferred_seq : number,
                               g->deferred_ticks};
     g->exit_deferred = false;
     g->last_proc = proc;
@@ -397,7 +397,7 @@ static bool defer_exit(gt_w_step *s)
     g->state = gt_w_state_of(s->shape->to);
     g->exit_deferred = true;
     g->deferred_ticks = exit_ticks(s, g, ticks);
-    if (w->version < 7)
+    if (w->version < GT_FIRST_NUMBERED)
         g->deferred_seq = ++w->seq;
     return true;
 }
@@ -416,11 +416,11 @@ static bool exit_here(gt_w_step *s)
     g->last_proc = s->p->id;
     uint64_t number = ++g->seq;
     /* Until 1.6 the event always has its time. */
-    if (w->version < 7 && ticks == 0)
+    if (w->version < GT_FIRST_NUMBERED && ticks == 0)
         ticks = w->now;
     if (ticks != 0)
         ticks = exit_ticks(s, g, ticks);
-    const uint64_t args[3] = {id, w->version < 7 ? w->seq + 1 : number, ticks};
+    const uint64_t args[3] = {id, w->version < GT_FIRST_NUMBERED ? w->seq + 1 : number, ticks};
     return put_as(s, s->code, args, 3);
 }
 
@@ -473,12 +473,12 @@ static bool begin_or_end(gt_w_step *s, bool *active, bool begins)
 static bool stop_world(gt_w_step *s, bool begins)
 {
     gotrace_writer *w = s->w;
-    if (begins && w->version >= 10 && w->version < 21 && s->h->args[0] > 1 &&
+    if (begins && w->version >= GT_FIRST_STW_KIND && w->version < GT_FIRST_STW_REASON && s->h->args[0] > 1 &&
         !gt_w_refuse(w, GOTRACE_RULE_STW_KIND, "STWStart is of kind %llu; it is 0 or 1",
                      num(s->h->args[0])))
         return false;
     /* Until 1.9 each proc has its own stop-the-world. */
-    return begin_or_end(s, w->version < 10 ? &s->p->stopping : &w->stopping, begins);
+    return begin_or_end(s, w->version < GT_FIRST_STW_KIND ? &s->p->stopping : &w->stopping, begins);
 }
 
 static bool gc(gt_w_step *s, bool begins)
@@ -489,7 +489,7 @@ static bool gc(gt_w_step *s, bool begins)
                      begins ? "the last cycle has not ended" : "none was started"))
         return false;
     w->gc = begins ? GT_W_GC_ON : GT_W_GC_OFF;
-    if (!begins || w->version < 7)
+    if (!begins || w->version < GT_FIRST_NUMBERED)
         return put_global(s, s->h->args, s->h->arg_count);
     uint64_t seq = w->gc_seq++;
     return put_global(s, &seq, 1);
