@@ -82,7 +82,7 @@ static bool copy_batch(cut *c, const experiment_batch *b)
 }
 
 /* Copies the data of the generation's experiments, which are not events. */
-static bool copy_data(cut *c, data_batches *d, uint64_t generation)
+static bool copy_data(cut *c, data_batches *d, uint64_t generation_index)
 {
     const experiment_batch *batches;
     if (!d->searched &&
@@ -91,7 +91,7 @@ static bool copy_data(cut *c, data_batches *d, uint64_t generation)
         return false;
     }
     d->searched = true;
-    size_t count = experiments_of(&d->found, generation, &batches);
+    size_t count = experiments_of(&d->found, c->job->reader, generation_index, &batches);
     for (size_t i = 0; i < count; i++)
         if (!copy_batch(c, &batches[i]))
             return false;
@@ -191,7 +191,7 @@ static bool follow_generation(cut *c, const gotrace_event *e, data_batches *d)
             return false;
     c->drops = false;
     carry_forget_stacks(&c->carry);
-    return c->carry.version < GOTRACE_FIRST_EXPERIMENTS || copy_data(c, d, e->generation);
+    return c->carry.version < GOTRACE_FIRST_EXPERIMENTS || copy_data(c, d, e->generation_index);
 }
 
 /* v1 lists the goroutines that run timers at the end of the trace. */

@@ -144,6 +144,21 @@ static void drop(parts_merge *m, parts_batches *picked)
     parts_drop(&m->memory, picked->list, picked->capacity, sizeof *picked->list);
 }
 
+/* Whether a part has one generation with each number. */
+static bool fit_numbers(const parts_merge *m, const parts_batches *syncs)
+{
+    bool fit = true;
+    for (size_t i = 1; i < syncs->count && fit; i++) {
+        const parts_batch *b = &syncs->list[i];
+        fit = b->input != b[-1].input || b->generation != b[-1].generation ||
+              !parts_begins_again(m->version, b - 1, b);
+        if (!fit)
+            merge_report(m, "'%s' cannot be merged: " PARTS_REPEATED, name_of(m, b->input),
+                         b->generation, m->version);
+    }
+    return fit;
+}
+
 static bool fit_clocks(parts_merge *m, bool *fit, gotrace_error *error)
 {
     parts_batches syncs = {NULL, 0, 0};
@@ -151,6 +166,7 @@ static bool fit_clocks(parts_merge *m, bool *fit, gotrace_error *error)
     bool done = pick(m, PARTS_SYNC, &syncs, error);
     if (done && syncs.count > 0)
         qsort(syncs.list, syncs.count, sizeof *syncs.list, compare_syncs);
+    *fit = *fit && (!done || fit_numbers(m, &syncs));
     for (size_t i = 0; i < syncs.count && done && *fit; i++) {
         const parts_batch *b = &syncs.list[i];
         done = read_clocks(m, b, &now, error);

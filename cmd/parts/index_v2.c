@@ -117,6 +117,13 @@ gotrace_status parts_index_v2(const parts_scan *scan, gotrace_error *error)
     return error->rule == GOTRACE_RULE_NONE ? GOTRACE_OK : GOTRACE_ERROR;
 }
 
+/* A copy of the same clocks begins no generation. */
+bool parts_begins_again(int version, const parts_batch *sync, const parts_batch *b)
+{
+    return version >= GOTRACE_FIRST_GENERATION_END && b->kind == PARTS_SYNC &&
+           b->time != sync->time;
+}
+
 /* ---- tables --------------------------------------------------------------------------------- */
 
 typedef struct loading {

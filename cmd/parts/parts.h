@@ -9,6 +9,8 @@
 #ifndef PARTS_H
 #define PARTS_H
 
+#include <inttypes.h>
+
 #include "formats/common/fill_error.h"
 #include "formats/common/out.h"
 
@@ -151,6 +153,13 @@ typedef struct parts_batches {
     parts_batch *list;
     size_t count, capacity;
 } parts_batches;
+
+/* Parts are merged by the numbers of generations, so these must differ. From 1.26 on, readers accept
+ * generations with the same number. sync: the first clocks of a generation in a file. */
+bool parts_begins_again(int version, const parts_batch *sync, const parts_batch *b);
+#define PARTS_REPEATED                                                                             \
+    "several generations have the number %" PRIu64 ", and parts are merged by these numbers; "     \
+    "'gotrace convert --to go1.%d' writes the trace with different ones"
 
 /* The place of a string or stack in the source. */
 typedef struct parts_entry {

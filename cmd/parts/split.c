@@ -385,6 +385,21 @@ static int compare_batches(const void *a, const void *b, void *ctx)
     return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
+/* Whether another generation with the slice's number begins with this batch. */
+static bool begins_again(const split *s, slice *at, const parts_batch *b)
+{
+    bool again = at->sync && parts_begins_again(s->input.version, at->sync, b);
+    at->sync = !at->sync && b->kind == PARTS_SYNC ? b : at->sync;
+    return again;
+}
+
+static bool refuse_repeated(split *s, const parts_batch *b)
+{
+    fill_error(s->error, GOTRACE_RULE_GENERATION_NUMBER, b->offset, PARTS_REPEATED,
+               b->generation, s->input.version);
+    return false;
+}
+
 /* Sort the batches by generation, and set up the slices. */
 static bool plan_slices(split *s)
 {
@@ -403,7 +418,10 @@ static bool plan_slices(split *s)
                 return false;
             s->slices[s->slice_count++] = (slice){.number = b->generation, .first = i};
         }
-        s->slices[s->slice_count - 1].end = i + 1;
+        slice *at = &s->slices[s->slice_count - 1];
+        at->end = i + 1;
+        if (begins_again(s, at, b))
+            return refuse_repeated(s, b);
     }
     return true;
 }
@@ -432,12 +450,12 @@ static gotrace_status plan_sample(void *ctx, const gotrace_record *record, gotra
     return add_work(s, sample) ? GOTRACE_OK : GOTRACE_ERROR;
 }
 
-/* Of clocks, ends and tables, the first one is used. */
+/* Of clocks (plan_slices), ends and tables, the first one is used. */
 static bool plan_batch(split *s, slice *at, size_t n)
 {
     const parts_batch *b = &s->batches.list[n];
     switch (b->kind) {
-    case PARTS_SYNC: at->sync = at->sync ? at->sync : b; return true;
+    case PARTS_SYNC: return true;
     case PARTS_END: at->last = at->last ? at->last : b; return true;
     case PARTS_STACKS:
         at->stacks_time = at->stacks_time ? at->stacks_time : b->time;

@@ -252,14 +252,8 @@ static bool put_written_batch(splice *s, const repair_batch *b, uint64_t generat
     const uint8_t *bytes = s->written.bytes;
     if (b->kind == PARTS_END || (b->generation == generation && s->more == 0 && s->fill == 0))
         return repair_put(r, s->into, bytes + b->offset, b->end - b->offset);
-    if (b->is_experiment) {
-        static const uint8_t code = GOTRACE_V2_ExperimentalBatch;
-        size_t size = b->end - b->body;
-        return repair_put(r, s->into, &code, 1) && repair_put_varint(r, s->into, b->experiment) &&
-               repair_put_varint(r, s->into, generation) &&
-               repair_put_varint(r, s->into, b->owner) && repair_put_varint(r, s->into, b->time) &&
-               repair_put_varint(r, s->into, size) && repair_put(r, s->into, bytes + b->body, size);
-    }
+    if (b->is_experiment)
+        return repair_put_experiment(r, s->into, b, bytes + b->body, generation);
     return put_records(s, b) &&
            repair_put_v2_header(r, s->into, generation, b->owner, b->time, s->body.count) &&
            repair_put(r, s->into, s->body.bytes, s->body.count);

@@ -195,10 +195,22 @@ static bool put_v1_header(repair *r, parts_bytes *into, uint64_t owner, uint64_t
            (r->version >= 7 || repair_put_varint(r, into, seq)) && repair_put_varint(r, into, time);
 }
 
+bool repair_put_experiment(repair *r, parts_bytes *into, const repair_batch *b,
+                           const uint8_t *body, uint64_t generation)
+{
+    size_t size = b->end - b->body;
+    return put_byte(r, into, GOTRACE_V2_ExperimentalBatch) &&
+           repair_put_varint(r, into, b->experiment) && repair_put_varint(r, into, generation) &&
+           repair_put_varint(r, into, b->owner) && repair_put_varint(r, into, b->time) &&
+           repair_put_varint(r, into, size) && repair_put(r, into, body, size);
+}
+
 static bool put_batch(repair *r, parts_bytes *into, const repair_batch *b)
 {
-    if (!b->changed || b->is_experiment)
+    if (!b->changed || b->kind == PARTS_END)
         return repair_put(r, into, r->bytes + b->offset, b->end - b->offset);
+    if (b->is_experiment)
+        return repair_put_experiment(r, into, b, r->bytes + b->body, b->generation);
     parts_bytes body = {0};
     bool done = put_body(r, &body, b) &&
                 (repair_is_v2(r)

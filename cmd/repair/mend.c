@@ -56,6 +56,36 @@ static void mend_generations(repair *r)
     }
 }
 
+/* From 1.26 on, several generations may have the same number, which readers accept. Here it identifies
+ * the generation, so later ones are renumbered. A generation begins with its clocks after the end of
+ * the one before; what comes after an end that is misplaced has none. */
+static void number_generations(repair *r)
+{
+    const repair_batch *sync = NULL;
+    uint64_t number = 0, more = 0; /* of the last clocks: the number in the file; what is added */
+    bool ended = false;
+    if (r->version < GOTRACE_FIRST_GENERATION_END)
+        return;
+    for (size_t i = 0; i < r->count; i++) {
+        repair_batch *b = &r->batches[i];
+        if (b->kind == PARTS_SYNC) {
+            bool again = sync && ended && b->generation == number && b->time != sync->time;
+            if (again && more == 0)
+                repair_report(r, REPAIR_NUMBER, b->offset, number,
+                              "another generation has the number %" PRIu64
+                              "; it and later ones get others",
+                              number);
+            more += again;
+            sync = b;
+            number = b->generation;
+            ended = false;
+        }
+        ended = ended || b->kind == PARTS_END;
+        b->generation += more;
+        b->changed = b->changed || more > 0;
+    }
+}
+
 /* ---- false positives ------------------------------------------------------------------------- */
 
 /* v1: drop batches that were found by searching and whose times are far from those of the others.
@@ -328,8 +358,10 @@ bool repair_mend(repair *r)
         return false;
     keep_tables(r);
     emit_damage(r);
-    if (repair_is_v2(r))
+    if (repair_is_v2(r)) {
         mend_generations(r);
+        number_generations(r);
+    }
     if (!parts_grow(r->memory, &all.list, &room, r->count + 1, sizeof *all.list, r->error))
         return false;
     if (!parts_grow(r->memory, &timed.list, &timed_room, r->count + 1, sizeof *timed.list,

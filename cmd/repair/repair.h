@@ -61,6 +61,7 @@
     X(DUPLICATE, "batch.duplicate", "a duplicate of a batch was left out")                         \
     X(ORDER, "batch.order", "batches in the wrong order were sorted")                              \
     X(GENERATION, "batch.generation", "a batch was given the generation of its neighbours")        \
+    X(NUMBER, "generation.number", "generations had the same number; all got different ones")      \
     X(CLOCK, "clock", "impossible times were changed")                                             \
     X(FREQUENCY, "frequency", "the frequency is lost; it was estimated")                           \
     X(CLOCKS, "clocks", "a generation's clocks are lost; they were estimated")                     \
@@ -268,6 +269,9 @@ bool repair_put(repair *r, parts_bytes *b, const void *bytes, size_t size);
 bool repair_put_varint(repair *r, parts_bytes *b, uint64_t value);
 bool repair_put_v2_header(repair *r, parts_bytes *into, uint64_t generation, uint64_t owner,
                           uint64_t time, size_t size);
+/* v2: write a batch of an experiment, whose data is at body, into a generation. */
+bool repair_put_experiment(repair *r, parts_bytes *into, const repair_batch *b,
+                           const uint8_t *body, uint64_t generation);
 
 /* v1: add a record to what is known about its batch. */
 void repair_note_record(const repair *r, repair_batch *b, const repair_record *record);

@@ -22,7 +22,6 @@ static bool remember(experiments *x, const gotrace_record *r)
         x->capacity = capacity;
     }
     x->batches[x->count++] = (experiment_batch){
-        .generation = r->args[1],
         .experiment = r->args[0],
         .offset = r->offset + r->length - r->data_size,
         .thread = r->args[2] == UINT64_MAX ? GOTRACE_NO_THREAD : (int64_t)r->args[2],
@@ -71,12 +70,22 @@ gotrace_status experiments_find(experiments *x, gotrace_source *source,
     return status;
 }
 
-size_t experiments_of(experiments *x, uint64_t generation, const experiment_batch **batches)
+/* Where the generation begins; past the last one: where nothing begins. */
+static uint64_t offset_of(const gotrace_reader *reader, uint64_t generation_index)
 {
-    while (x->next < x->count && x->batches[x->next].generation < generation)
+    const gotrace_generation_summary *g = gotrace_reader_generation(reader, generation_index);
+    return g ? g->offset : UINT64_MAX;
+}
+
+size_t experiments_of(experiments *x, const gotrace_reader *reader, uint64_t generation_index,
+                      const experiment_batch **batches)
+{
+    const uint64_t begin = offset_of(reader, generation_index);
+    const uint64_t end = offset_of(reader, generation_index + 1);
+    while (x->next < x->count && x->batches[x->next].offset < begin)
         x->next++;
     size_t first = x->next;
-    while (x->next < x->count && x->batches[x->next].generation == generation)
+    while (x->next < x->count && x->batches[x->next].offset < end)
         x->next++;
     *batches = x->batches ? x->batches + first : NULL;
     return x->next - first;

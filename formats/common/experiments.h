@@ -10,7 +10,7 @@
 #include "gotrace.h"
 
 typedef struct experiment_batch {
-    uint64_t generation, experiment;
+    uint64_t experiment;
     uint64_t offset; /* of the data */
     int64_t thread;  /* or GOTRACE_NO_THREAD */
     size_t size;
@@ -28,9 +28,11 @@ typedef struct experiments {
 gotrace_status experiments_find(experiments *x, gotrace_source *source,
                                 const gotrace_limits *limits, gotrace_error *error);
 
-/* Sets *batches to the batches of a generation and returns their number. Callers pass generations
- * in file order: batches of skipped generations are skipped too, and no batch is returned twice. */
-size_t experiments_of(experiments *x, uint64_t generation, const experiment_batch **batches);
+/* Sets *batches to the batches of a generation of the reader's trace (its index: numbers may occur
+ * twice) and returns how many there are. Callers pass generations in file order: batches of skipped
+ * generations are skipped too, and no batch is returned twice. */
+size_t experiments_of(experiments *x, const gotrace_reader *reader, uint64_t generation_index,
+                      const experiment_batch **batches);
 
 /* The data of a batch, to be freed by the caller; NULL without memory or if the source cannot be
  * read. */

@@ -288,7 +288,8 @@ static bool write_experiments(dumper *d, const gotrace_event *sync)
     const gotrace_event_spec *spec = gotrace_event_spec_of(d->version,
                                                            GOTRACE_V2_ExperimentalBatch);
     const experiment_batch *b;
-    for (size_t n = experiments_of(&d->experiments, sync->generation, &b); n > 0; n--, b++) {
+    size_t n = experiments_of(&d->experiments, d->reader, sync->generation_index, &b);
+    for (; n > 0; n--, b++) {
         char *data = experiments_read(b, d->source, d->error);
         if (!data)
             return false;

@@ -64,3 +64,42 @@ for verb in print\ --stacks stat find\ --json\ wait convert\ --to\ {perfetto,chr
     done
     for threads in 2 8; do { cmp 1 $threads && cmp 1.err $threads.err; } || echo "$verb -j $threads"; done
 done
+
+# Data of experiments belong to their generation.
+sample go1.26-allocfree.trace original
+gotrace dump --format text original | sed 's/gen=[0-9]*/gen=1/' | gotrace synth -o repeated
+while read -ra words; do
+    for file in original repeated; do
+        result 1 $file "${words[@]}" >$file.txt
+    done
+    echo "${words[*]}: $(grep -c ExperimentalBatch repeated.txt)"
+    cmp original.txt repeated.txt
+done <<'END'
+dump --level meaning --format text
+convert --to go1.26
+convert --to go1.25
+cut --from 1us
+cut --goroutine 1-30
+anonymize --key ../key
+END
+
+# Parts are merged by number; the named command gives each generation its own.
+run gotrace split --by thread -o parts repeated
+run gotrace split --by generation -o parts repeated
+run gotrace merge -o merged repeated
+ls -d parts merged 2>&1
+gotrace convert --to go1.26 -o numbered repeated
+gotrace split --by thread -o parts numbered
+gotrace merge -o merged parts/*
+gotrace info --json merged | jq -c 'select(.by_generation) | [.by_generation[] | [.generation, .events]]'
+
+# Of a damaged one repair keeps the same events as with different numbers.
+for place in 500 2500 5500; do
+    for file in original repeated; do
+        cp $file $file.damaged
+        printf '\377' | dd of=$file.damaged bs=1 seek=$place conv=notrunc 2>/dev/null
+        gotrace repair -q -o $file.repaired $file.damaged
+    done
+    cmp original.repaired repeated.repaired
+done
+run gotrace repair -o repeated.repaired repeated.damaged
