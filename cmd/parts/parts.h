@@ -154,8 +154,8 @@ typedef struct parts_batches {
     size_t count, capacity;
 } parts_batches;
 
-/* Parts are merged by the numbers of generations, so these must differ. From 1.26 on, readers accept
- * generations with the same number. sync: the first clocks of a generation in a file. */
+/* Parts are merged by the numbers of generations, so these must differ. From 1.26 on, readers
+ * accept generations with the same number. sync: the first clocks of a generation in a file. */
 bool parts_begins_again(int version, const parts_batch *sync, const parts_batch *b);
 #define PARTS_REPEATED                                                                             \
     "several generations have the number %" PRIu64 ", and parts are merged by these numbers; "     \

@@ -395,8 +395,8 @@ static bool begins_again(const split *s, slice *at, const parts_batch *b)
 
 static bool refuse_repeated(split *s, const parts_batch *b)
 {
-    fill_error(s->error, GOTRACE_RULE_GENERATION_NUMBER, b->offset, PARTS_REPEATED,
-               b->generation, s->input.version);
+    fill_error(s->error, GOTRACE_RULE_GENERATION_NUMBER, b->offset, PARTS_REPEATED, b->generation,
+               s->input.version);
     return false;
 }
 

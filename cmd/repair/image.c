@@ -195,8 +195,8 @@ static bool put_v1_header(repair *r, parts_bytes *into, uint64_t owner, uint64_t
            (r->version >= 7 || repair_put_varint(r, into, seq)) && repair_put_varint(r, into, time);
 }
 
-bool repair_put_experiment(repair *r, parts_bytes *into, const repair_batch *b,
-                           const uint8_t *body, uint64_t generation)
+bool repair_put_experiment(repair *r, parts_bytes *into, const repair_batch *b, const uint8_t *body,
+                           uint64_t generation)
 {
     size_t size = b->end - b->body;
     return put_byte(r, into, GOTRACE_V2_ExperimentalBatch) &&

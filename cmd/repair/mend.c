@@ -56,9 +56,9 @@ static void mend_generations(repair *r)
     }
 }
 
-/* From 1.26 on, several generations may have the same number, which readers accept. Here it identifies
- * the generation, so later ones are renumbered. A generation begins with its clocks after the end of
- * the one before; what comes after an end that is misplaced has none. */
+/* From 1.26 on, several generations may have the same number, which readers accept. Here it
+ * identifies the generation, so later ones are renumbered. A generation begins with its clocks
+ * after the end of the one before; what comes after an end that is misplaced has none. */
 static void number_generations(repair *r)
 {
     const repair_batch *sync = NULL;

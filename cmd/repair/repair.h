@@ -270,8 +270,8 @@ bool repair_put_varint(repair *r, parts_bytes *b, uint64_t value);
 bool repair_put_v2_header(repair *r, parts_bytes *into, uint64_t generation, uint64_t owner,
                           uint64_t time, size_t size);
 /* v2: write a batch of an experiment, whose data is at body, into a generation. */
-bool repair_put_experiment(repair *r, parts_bytes *into, const repair_batch *b,
-                           const uint8_t *body, uint64_t generation);
+bool repair_put_experiment(repair *r, parts_bytes *into, const repair_batch *b, const uint8_t *body,
+                           uint64_t generation);
 
 /* v1: add a record to what is known about its batch. */
 void repair_note_record(const repair *r, repair_batch *b, const repair_record *record);

@@ -30,10 +30,11 @@ typedef struct feed {
 void feed_init(feed *f, gotrace_reader *reader);
 void feed_free(feed *f);
 
-/* Starts the thread, at the first call; if that fails, the feed works without. From then on only
- * the feed may use the reader, whose callbacks are called in the thread, and only stacks can be
- * queried that events refer to, from the current one on. The current event is no longer valid. Of
- * later events ticks must not be used, nor the arguments of transitions and system calls. */
+/* Starts the thread, at the first call; if that fails, or if generations are too small for a
+ * thread, the feed works without. From then on only the feed may use the reader, whose callbacks
+ * are called in the thread, and only stacks can be queried that events refer to, from the current
+ * one on. The current event is no longer valid. Of later events ticks must not be used, nor the
+ * arguments of transitions and system calls. */
 void feed_begin_thread(feed *f);
 
 /* feed_next with the thread. */

@@ -9,6 +9,9 @@
 # so 16 times the size 40 times as much; quadratic cost is 256 times as much. If the system does not
 # count instructions (as some virtual machines), cost is user time, which is coarse and depends on
 # other load: then 80 times as much is allowed, and each run counts as at least 8 ms.
+#
+# All is measured with two threads, the larger size with one too. With two it costs at most 1.25 times the
+# processor time, of user and system (the least of up to five runs of each; 15 ms are noise), and 24 MiB more.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=$(realpath "${BUILD:-build}")
@@ -16,6 +19,7 @@ gotrace=$build/gotrace
 count=$build/tests/count
 traps=$PWD/tests/scale/traps.py
 small=4000 times=16 most=40 most_ns=80 least_ns=8000000
+most_percent=125 noise_ns=15000000 most_kib=24576
 
 passed=0 failed=0 skipped=0
 finish() {
@@ -81,7 +85,7 @@ verbs_of() {
     esac
 }
 
-# cost VERB FILE: set cost, what and kib; false if it does not end correctly.
+# cost VERB FILE: set cost, what, kib and cpu (ns); false if it does not end correctly.
 cost() {
     local files=("$2")
     [ ! -e "$2-other" ] || files+=("$2-other")
@@ -90,7 +94,27 @@ cost() {
     local status=$?
     rm -rf out parts out-*.json
     [ $status -le 1 ] || { echo "FAIL gotrace $1 $2: status $status"; head -n 3 log; return 1; }
-    read -r cost what kib _ <report
+    read -r cost what kib _ cpu <report
+}
+
+# check_threads VERB FILE: compare the cost of two threads, of the last run, with that of one. Other load only adds to
+# it.
+check_threads() {
+    local verb=$1 run one=0 one_kib two=$cpu two_kib=$kib
+    for run in 1 2 3 4 5; do
+        [ "$run" -eq 1 ] || cost "$verb -j 2" "$2" || { fail; return; }
+        [ "$two" -le "$cpu" ] || two=$cpu
+        [ "$two_kib" -le "$kib" ] || two_kib=$kib
+        cost "$verb -j 1" "$2" || { fail; return; }
+        [ "$one" -ne 0 ] && [ "$one" -le "$cpu" ] || one=$cpu
+        one_kib=$kib
+        if [ "$two" -le $((one * most_percent / 100 + noise_ns)) ] && [ "$two_kib" -le $((one_kib + most_kib)) ]; then
+            passed=$((passed + 1))
+            return
+        fi
+    done
+    fail "gotrace $verb ${2%-*}: with -j 2 it costs $((two / 1000000)) ms of processor time and $((two_kib / 1024)) MiB," \
+        "with -j 1 $((one / 1000000)) ms and $((one_kib / 1024)) MiB"
 }
 
 make_trap() {
@@ -107,19 +131,20 @@ check_growth() {
     make_trap "$trap" $small
     make_trap "$trap" $((small * times))
     while read -r verb; do
-        cost "$verb" "$trap-$small" || { fail; continue; }
+        cost "$verb -j 2" "$trap-$small" || { fail; continue; }
         first=$cost first_kib=$kib allowed=$most
         if [ "$what" = ns ]; then
             allowed=$most_ns
             [ "$first" -ge $least_ns ] || first=$least_ns
         fi
-        cost "$verb" "$trap-$((small * times))" || { fail; continue; }
+        cost "$verb -j 2" "$trap-$((small * times))" || { fail; continue; }
         if [ "$cost" -gt $((allowed * first)) ] || [ "$kib" -gt $((most * first_kib)) ]; then
             fail "gotrace $verb $trap: $times times the size costs $((cost / first)) times the $what" \
                 "($cost, $first), $((kib / first_kib)) times the memory"
         else
             passed=$((passed + 1))
         fi
+        check_threads "$verb" "$trap-$((small * times))"
     done < <(verbs_of "$trap")
     rm -f "$trap"-*
 }
