@@ -20,35 +20,59 @@
 
 #include "cmd/diag.h"
 #include "cmd/output.h"
+#include "cmd/verb.h"
 
 enum { MAX_INTERPRETERS = 4 }; /* as the kernel */
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
+/* Sets errno if not. */
 static bool is_program(const char *path)
 {
     struct stat status;
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+    if (stat(path, &status) < 0)
+        return false;
+    if (S_ISREG(status.st_mode))
+        return access(path, X_OK) == 0;
+    errno = S_ISDIR(status.st_mode) ? EISDIR : EACCES;
+    return false;
 }
 
-/* The program's path as execvp finds it; NULL with errno set. */
-static char *search(const char *name)
+/* The path of that name in a folder of PATH, as execvp(3) finds it; NULL with errno set. */
+static char *search_folders(const char *name)
 {
     const char *folders = getenv("PATH");
-    char *path = NULL;
-    if (strchr(name, '/'))
-        return is_program(name) ? strdup(name) : (errno = errno ? errno : EACCES, NULL);
-    for (const char *p = folders ? folders : "/bin:/usr/bin"; *p; p += strspn(p, ":")) {
-        int size = (int)strcspn(p, ":");
-        if (asprintf(&path, "%.*s/%s", size, p, name) < 0)
+    int error = ENOENT;
+    for (const char *p = folders ? folders : "/bin:/usr/bin"; *name; p++) {
+        char *path;
+        const int size = (int)strcspn(p, ":");
+        if (asprintf(&path, "%.*s/%s", size ? size : 1, size ? p : ".", name) < 0)
             return NULL;
         if (is_program(path))
             return path;
+        if (errno == EACCES)
+            error = EACCES;
         free(path);
         p += size;
+        if (*p == '\0')
+            break;
     }
-    errno = ENOENT;
+    errno = error;
     return NULL;
+}
+
+/* The program's path; NULL with errno set. */
+static char *search(const char *name)
+{
+    if (!strchr(name, '/'))
+        return search_folders(name);
+    return is_program(name) ? strdup(name) : NULL;
+}
+
+/* The exit status if a program cannot be executed, as of a shell. */
+static int status_of(int error)
+{
+    return error == ENOENT ? PROGRAM_NOT_FOUND : PROGRAM_NOT_EXECUTED;
 }
 
 /* The library is beside libgotrace.so in the build folder, and in a folder beside it when it is
@@ -152,24 +176,25 @@ const char *program_why_not(const char *name)
     return why;
 }
 
-bool program_find(program *p, const char *const *args)
+int program_find(program *p, const char *const *args)
 {
     char file[4096];
     *p = (program){.args = args, .go = -1, .report = -1};
     if (!(p->path = search(args[0]))) {
-        diag_error("%s: %s [system.open]", args[0], strerror(errno));
-        return false;
+        const int error = errno;
+        diag_error("%s: %s [system.open]", args[0], strerror(error));
+        return status_of(error);
     }
     const char *why = check(p->path, file, sizeof file);
     if (why) {
         diag_error("%s: cannot be recorded: %s [system.open]", file, why);
-        return false;
+        return PROGRAM_NOT_EXECUTED;
     }
     if (!(p->preload = find_preload())) {
         diag_error("libgotrace-preload.so is not installed beside the library [system.open]");
-        return false;
+        return EXIT_SYSTEM;
     }
-    return true;
+    return EXIT_SOUND;
 }
 
 void program_free(program *p)
@@ -262,6 +287,22 @@ static bool set_environment(const program *p, int fd)
     return setenv(RING_VARIABLE, memory, 1) == 0 && setenv("LD_PRELOAD", preload, 1) == 0;
 }
 
+/* A script without "#!" is executed by the shell, as by execvp(3). */
+static void execute_script(const program *p)
+{
+    size_t count = 0;
+    while (p->args[count])
+        count++;
+    const char **args = calloc(count + 2, sizeof *args);
+    if (!args)
+        return;
+    args[0] = "/bin/sh";
+    args[1] = p->path;
+    for (size_t i = 1; i < count; i++)
+        args[i + 1] = p->args[i];
+    execv(args[0], (char *const *)(uintptr_t)args);
+}
+
 /* In the child. */
 _Noreturn static void execute(const program *p, ring_session *shared, int fd, int go, int report)
 {
@@ -274,6 +315,8 @@ _Noreturn static void execute(const program *p, ring_session *shared, int fd, in
     signal(SIGXFSZ, SIG_DFL);
     if (set_environment(p, fd))
         execv(p->path, (char *const *)(uintptr_t)p->args);
+    if (errno == ENOEXEC)
+        execute_script(p);
     int error = errno;
     (void)!write(report, &error, sizeof error);
     _exit(127);
@@ -298,17 +341,17 @@ bool program_prepare(program *p, ring_session *shared, int fd)
     return true;
 }
 
-bool program_start(program *p)
+int program_start(program *p)
 {
     int error = 0;
     child = p->pid;
     catch_signals();
     bool started = write(p->go, "", 1) == 1 && read(p->report, &error, sizeof error) == 0;
     if (started)
-        return true;
+        return EXIT_SOUND;
     program_wait(p);
     diag_error("%s: %s [system.open]", p->path, strerror(error));
-    return false;
+    return status_of(error);
 }
 
 void program_cancel(program *p)

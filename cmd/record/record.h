@@ -32,9 +32,12 @@ typedef struct program {
     int go, report;          /* pipes: the child waits for the one, and writes errno to the other */
 } program;
 
-/* Finds the program and the library, and checks that it can be recorded. False after a diagnostic.
- */
-bool program_find(program *p, const char *const *args);
+/* Exit statuses, as of env(1), timeout(1) and shells. */
+enum { PROGRAM_NOT_EXECUTED = 126, PROGRAM_NOT_FOUND = 127 };
+
+/* Finds the program and the library, and checks that it can be recorded. Returns an exit status,
+ * after a diagnostic if it is not EXIT_SOUND. */
+int program_find(program *p, const char *const *args);
 /* From the start of the program on SIGUSR2 is not passed to it; whether it came since the last
  * call. */
 void program_keep_snapshot_signal(void);
@@ -44,8 +47,9 @@ const char *program_why_not(const char *name);
 /* Creates its process, which waits, with the shared memory of that descriptor. False after a
  * diagnostic. */
 bool program_prepare(program *p, ring_session *shared, int fd);
-/* Lets it execute the program. False after a diagnostic. */
-bool program_start(program *p);
+/* Lets it execute the program. Returns an exit status, after a diagnostic if it is not EXIT_SOUND.
+ */
+int program_start(program *p);
 /* Ends a process that waits. */
 void program_cancel(program *p);
 /* Whether a signal came that cannot be passed to the program, because that has ended. */

@@ -24,13 +24,19 @@ typedef struct recording {
     char *path; /* of the trace */
 } recording;
 
+/* At most centuries, so that sums with times do not overflow. */
+static uint64_t nanoseconds(uint64_t seconds)
+{
+    const uint64_t most = UINT64_MAX / 2, second = 1000000000;
+    return seconds < most / second ? seconds * second : most;
+}
+
 static uint64_t end_time(const record_options *set)
 {
-    enum { SECOND_NS = 1000000000 };
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    uint64_t now = (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
-    return set->duration ? now + set->duration * SECOND_NS : UINT64_MAX;
+    uint64_t now = nanoseconds((uint64_t)t.tv_sec) + (uint64_t)t.tv_nsec;
+    return set->duration ? now + nanoseconds(set->duration) : UINT64_MAX;
 }
 
 /* The program's process exists, and waits. */
@@ -46,8 +52,9 @@ static int record_program(session *s, recording *r)
     }
     if (set->flight)
         program_keep_snapshot_signal();
-    if (!program_start(&r->program))
-        return EXIT_SYSTEM;
+    status = program_start(&r->program);
+    if (status != EXIT_SOUND)
+        return status;
     return processes_follow(&r->processes, &r->program, end_time(set));
 }
 
@@ -101,7 +108,7 @@ static int prepare(session *s, recording *r, const char *base)
     const record_options *set = (const record_options *)s->set;
     processes *p = &r->processes;
     p->stacks = !set->no_stacks;
-    p->flight_ns = set->flight * UINT64_C(1000000000);
+    p->flight_ns = nanoseconds(set->flight);
     p->path = base;
     /* The ending of a path with a number does not say it. */
     p->packing = s->output.packing ? s->output.packing : packing_of_path(base, NULL);
@@ -122,9 +129,10 @@ static int run_record(session *s)
     int status = check_options(s, &r.processes.version);
     if (status != EXIT_SOUND)
         return status;
-    if (!program_find(&r.program, s->files)) {
+    status = program_find(&r.program, s->files);
+    if (status != EXIT_SOUND) {
         program_free(&r.program);
-        return EXIT_SYSTEM;
+        return status;
     }
     char *name = s->set->output ? strdup(s->set->output) : default_output(r.program.path);
     status = name ? prepare(s, &r, name) : EXIT_SYSTEM;

@@ -499,7 +499,16 @@ fails() {
 }
 
 check 'no program' fails 2 'the program is missing'
-check 'a program that does not exist' fails 3 'No such file' -o a.trace -- ./missing
+check 'a program that does not exist' fails 127 'missing: No such file' -o a.trace -- ./missing
+check 'one that is not in PATH' fails 127 'missing: No such file' -o a.trace -- missing
+check 'an empty name' fails 127 'No such file' -o a.trace -- ''
+check 'a folder' fails 126 'Is a directory' -o a.trace -- "$work"
+check 'a file that is not a program' fails 126 'named.c: Permission denied' -o a.trace -- ./named.c
+in_path() { PATH="$work:$PATH" fails "$@"; }
+check 'such a file in PATH' in_path 126 'named.c: Permission denied' -o a.trace -- named.c
+printf '#!/missing
+' >script && chmod +x script
+check 'a script without its interpreter' fails 127 'script: No such file' -o a.trace -- ./script
 check 'standard output' fails 2 'name a file' -o - -- ./ends exit
 check 'an unknown version' fails 2 '1.99' --go 1.99 -o a.trace -- ./ends exit
 check 'a flight recorder of 1.21' fails 2 'only traces of 1.22' --go 1.21 --flight 1 -o a.trace -- ./ends exit
@@ -508,7 +517,7 @@ check 'a folder that does not exist' fails 3 'No such file' -o missing/a.trace -
 
 echo 'int main(void) { return 0; }' >static.c
 if "${compiler[@]}" -static -o static static.c 2>/dev/null; then
-    check 'a static program' fails 3 'statically linked' -o a.trace -- ./static
+    check 'a static program' fails 126 'statically linked' -o a.trace -- ./static
     check 'executing a static program' fails 0 "executed './static'.*statically linked" -o b.trace -- sh -c 'exec ./static'
     check 'that trace' "$gotrace" validate b.trace
     for how in vfork exec spawn; do
@@ -520,13 +529,33 @@ else
 fi
 if [ "$(id -u)" -eq 0 ]; then
     cp ends setuid && chown nobody setuid && chmod u+s,a+rx setuid
-    check 'a set-user-ID program' fails 3 'set-user-ID' -o a.trace -- ./setuid exit
+    check 'a set-user-ID program' fails 126 'set-user-ID' -o a.trace -- ./setuid exit
     check 'executing a set-user-ID program' fails 10 "executed './setuid'.*set-user-ID" -o b.trace -- sh -c 'exec ./setuid exit'
     check 'a set-user-ID child' fails 10 "executed './setuid'.*set-user-ID" --follow-forks -o b.trace -- \
         ./forks exec ./setuid exit
 else
     skip 'a set-user-ID program' 'needs root'
 fi
+# It is executed by the shell, as by other programs, also if it is in PATH.
+shell_script() {
+    local name
+    printf 'sleep 0.01; echo "$1"; exit 6\n' >plain && chmod +x plain || return 1
+    for name in ./plain plain; do
+        [ "$(PATH="$work:$PATH" "$gotrace" record -o plain.trace -- "$name" 'a b'; echo $?)" = $'a b\n6' ] &&
+            "$gotrace" validate plain.trace || return 1
+    done
+}
+check 'a script without "#!"' shell_script
+
+# Long times do not overflow.
+long_times() {
+    local option
+    for option in --flight --duration; do
+        lasts 400 "$gotrace" record $option 18446744074 -o lasts.trace -- sleep 0.5 || return 1
+    done
+}
+check 'times of centuries' long_times
+
 nothing_left() { [ ! -e a.trace ]; }
 check 'no trace is left' nothing_left
 
