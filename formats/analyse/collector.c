@@ -117,7 +117,7 @@ void stat_load_interval(run *r, const stat_goroutine *g, const interval *i, cons
         return;
     if (i->next == GOTRACE_STATE_RUNNING)
         set_proc(r, e->proc, g->worker ? PROC_GC : PROC_RUNS, g->g.id);
-    else if (i->state == GOTRACE_STATE_RUNNING)
+    else
         set_proc(r, e->proc, i->next == GOTRACE_STATE_SYSCALL ? PROC_SYSCALL : PROC_SCHEDULER, 0);
 }
 

@@ -356,7 +356,6 @@ void stat_latency(run *r, stat_goroutine *g, const interval *i)
         run_fail(r);
         return;
     }
-    add_value(r, &s->latency, ns);
     add_value(r, &f->values, ns);
     add_to_set(r, set, ns);
     if (s->worst_count < WORST || ns > s->worst[WORST - 1].slow.ns)

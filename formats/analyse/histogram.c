@@ -198,12 +198,13 @@ uint64_t histogram_between(const histogram *h, int64_t from, int64_t to)
 {
     uint64_t count = 0;
     histogram_pair pair;
-    uint32_t cursor = 0;
+    uint32_t cursor = h->stored == HISTOGRAM_ALL ? bucket_of(from) : 0;
     int64_t width;
     while (next_bucket(h, &cursor, &pair)) {
         int64_t begin = bucket_begin(pair.bucket, &width);
-        if (begin >= from && begin < to)
-            count += pair.count;
+        if (begin >= to)
+            break;
+        count += begin >= from ? pair.count : 0;
     }
     return count;
 }

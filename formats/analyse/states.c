@@ -75,7 +75,9 @@ static void enter_syscall(states *s, goroutine *g, int64_t proc)
     g->current.lost = STATES_NEVER;
     if (proc == GOTRACE_NO_PROC)
         return;
-    uint64_t *on = idmap_insert(&s->procs, (uint64_t)proc);
+    uint64_t *on = syscall_on(s, proc);
+    if (!on)
+        on = idmap_insert(&s->procs, (uint64_t)proc);
     if (on)
         *on = g->id;
     else

@@ -38,12 +38,10 @@ static bool reserve_name(figures *f, uint32_t name)
     return true;
 }
 
-void *stat_figure(figures *f, uint32_t name, size_t size)
+void *stat_make_figure(figures *f, uint32_t name, size_t size)
 {
     if (!reserve_name(f, name))
         return NULL;
-    if (f->by_name[name])
-        return f->items[f->by_name[name] - 1];
     void **items = vector_room(f->items, &f->room, f->count, sizeof *items);
     if (!items)
         return NULL;
@@ -152,7 +150,8 @@ static void interval_ends(void *ctx, goroutine *g, const interval *i, const gotr
     stat_goroutine *own = (stat_goroutine *)g;
     if (r->stop_depth || stat_is_collector(own))
         stat_collector_interval(r, own, i, e);
-    stat_load_interval(r, own, i, e);
+    if (i->next == GOTRACE_STATE_RUNNING || i->state == GOTRACE_STATE_RUNNING)
+        stat_load_interval(r, own, i, e);
     if (i->next == GOTRACE_STATE_RUNNABLE)
         stat_runnable(r, own, i);
     if (!i->inside || (!own->there && selector_has_places(&r->selector)) ||
@@ -350,6 +349,17 @@ static void run_free(run *r)
         utilization_free(&r->utilizations[i]);
 }
 
+/* Adds up the latencies after all causes. */
+static void sum_latencies(statistics *s)
+{
+    histogram_free(&s->latency);
+    for (size_t i = 0; i < CAUSES; i++)
+        for (size_t k = 0; k < s->causes[i].count; k++) {
+            const latency_figure *f = s->causes[i].items[k];
+            s->failed |= !histogram_merge(&s->latency, &f->values);
+        }
+}
+
 gotrace_status statistics_add(statistics *s, gotrace_reader *reader, const char *name,
                               size_t threads, select_job *select)
 {
@@ -376,6 +386,7 @@ gotrace_status statistics_add(statistics *s, gotrace_reader *reader, const char 
         states_end(&r.states);
         stat_collector_end(&r);
         stat_tasks_end(&r);
+        sum_latencies(s);
         has_failed(&r);
     }
     selector_end(&r.selector, select);

@@ -259,7 +259,7 @@ typedef struct statistics {
     trace_figure *traces;
     size_t trace_count, trace_room;
     figures functions, tasks, regions, stops; /* function_figure, span_figure, stop_figure */
-    histogram latency;                        /* from runnable to running */
+    histogram latency;                        /* from runnable to running, after all causes */
     figures causes[CAUSES];                   /* latency_figure, by reason */
     delay worst[WORST];
     size_t worst_count;

@@ -81,13 +81,22 @@ void stat_label(run *r, const gotrace_event *e);
 void stat_metric(run *r, const gotrace_event *e);
 void stat_collector_interval(run *r, stat_goroutine *g, const interval *i, const gotrace_event *e);
 void stat_collector_end(run *r);
+/* To be called if the goroutine begins or ends to run. */
 void stat_load_interval(run *r, const stat_goroutine *g, const interval *i, const gotrace_event *e);
 void stat_load_proc(run *r, const gotrace_event *e);
 void stat_load_end(run *r);
 
+/* stat_figure of a new name. */
+void *stat_make_figure(figures *f, uint32_t name, size_t size);
+
 /* The figure of that name, which is made if it is new: zeroed but for its first member, the name;
  * NULL if memory is refused. */
-void *stat_figure(figures *f, uint32_t name, size_t size);
+static inline void *stat_figure(figures *f, uint32_t name, size_t size)
+{
+    if (name < f->names && f->by_name[name])
+        return f->items[f->by_name[name] - 1];
+    return stat_make_figure(f, name, size);
+}
 
 /* Inserts into a list of the longest, which has room for that many; a later one of the same length
  * is after an earlier one. */
