@@ -410,13 +410,18 @@ static bool has_failed(run *r)
     return paths_failed(r->p, &error);
 }
 
+/* A failure leaves everything consistent, so it is not looked for after each event. */
+enum { EVENTS_BETWEEN_CHECKS = 1024 };
+
 static gotrace_status read_events(run *r, size_t threads)
 {
     const gotrace_event *e;
     gotrace_status status;
+    unsigned count = 0;
     while ((status = feed_next(&r->feed, &e)) == GOTRACE_EVENT) {
         add_event(r, e);
-        if (has_failed(r) || r->selector.too_hard)
+        bool fails = ++count % EVENTS_BETWEEN_CHECKS == 0 && has_failed(r);
+        if (fails || r->selector.too_hard)
             return GOTRACE_END;
         if (threads > 1 && r->states.begun)
             feed_begin_thread(&r->feed);

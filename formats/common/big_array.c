@@ -146,8 +146,10 @@ static big_array_slot *load(big_array *a, uint64_t block, bool is_new)
         }
     } else if (slot->block == block) {
         return slot;
-    } else if (slot->is_new && !store_until(a, slot->block)) {
-        return NULL;
+    } else if (slot->is_new || is_new) {
+        /* Among new blocks the last one, too: the processor still has it in its cache. */
+        if (!store_until(a, is_new ? block - 1 : slot->block))
+            return NULL;
     }
     slot->block = block;
     slot->is_new = is_new;
