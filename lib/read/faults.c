@@ -29,6 +29,16 @@ static bool follows_in_tables(gt_faults *f, bool table, uint64_t offset)
     return true;
 }
 
+/* A generation that is cut off was reported: it lacks events too. */
+static bool follows_from_end(gt_faults *f, uint64_t offset)
+{
+    if (f->tables[true] == 0)
+        return false;
+    if (f->more++ == 0)
+        f->offset = offset;
+    return true;
+}
+
 bool gt_faults_follows(gt_faults *f, gotrace_rule rule, uint64_t offset, int64_t now, int64_t gap)
 {
     const gotrace_rule_info *info = gotrace_rule_describe(rule);
@@ -36,6 +46,8 @@ bool gt_faults_follows(gt_faults *f, gotrace_rule rule, uint64_t offset, int64_t
         return follows_in_file(f, offset);
     if (rule == GOTRACE_RULE_TABLE_REFERENCE || rule == GOTRACE_RULE_GENERATION_END)
         return follows_in_tables(f, rule == GOTRACE_RULE_GENERATION_END, offset);
+    if (rule == GOTRACE_RULE_ORDER_CUT)
+        return follows_from_end(f, offset);
     bool clocks = info->class_ == GOTRACE_CLASS_CLOCKS;
     if (info->severity != GOTRACE_PROBLEM ||
         (!clocks && info->class_ != GOTRACE_CLASS_INCONSISTENT))

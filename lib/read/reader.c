@@ -85,11 +85,15 @@ bool gt_report(gotrace_reader *reader, gotrace_rule rule, gt_place place, const 
 bool gt_end_fault(gotrace_reader *reader)
 {
     uint64_t offset, more = gt_faults_close(&reader->faults, &offset);
-    return more == 0 ||
-           gt_report(reader, GOTRACE_RULE_ORDER_CONSEQUENCE, GT_AT(offset),
-                     "%llu more inconsistenc%s from here on may follow from the same damage; the "
-                     "events keep their times and are accepted as recorded",
-                     (unsigned long long)more, more == 1 ? "y" : "ies");
+    bool quiet = reader->quiet;
+    reader->quiet = false; /* these were counted before */
+    bool go_on = more == 0 ||
+                 gt_report(reader, GOTRACE_RULE_ORDER_CONSEQUENCE, GT_AT(offset),
+                           "%llu more inconsistenc%s from here on may follow from the same damage; "
+                           "the events keep their times and are accepted as recorded",
+                           (unsigned long long)more, more == 1 ? "y" : "ies");
+    reader->quiet = quiet;
+    return go_on;
 }
 
 bool gt_fail(gotrace_reader *reader)

@@ -56,12 +56,28 @@ void gt_v2_wake_parked(struct gt_v2 *v2, uint64_t id, uint64_t seq, uint8_t what
         heap_push(v2, &v2->cursors[cursor]);
 }
 
+/* In a generation that is cut off, threads lack their last events, and others wait for these: one
+ * fault. */
+static bool report_cut(gotrace_reader *reader, const struct gt_v2 *v2, const gt_v2_event *e)
+{
+    if (v2->generations[v2->current].summary.complete || reader->quiet)
+        return true;
+    bool go_on = gt_report(reader, GOTRACE_RULE_ORDER_CUT,
+                           (gt_place){e->offset, e->batch, GOTRACE_NO_OFFSET},
+                           "%s waits for an event that was cut off; from here on events are taken "
+                           "in order of time, and further inconsistencies are not reported",
+                           gt_v2_spec(reader->summary.version, e->type)->name);
+    reader->quiet = true;
+    return go_on;
+}
+
 /* Forces the earliest waiting event: what it waits for does not occur. */
-static void force_earliest(struct gt_v2 *v2)
+static bool force_earliest(gotrace_reader *reader, struct gt_v2 *v2)
 {
     gt_v2_cursor *c = &v2->cursors[gt_waits_release(&v2->waits)];
     c->forced = true;
     heap_push(v2, c);
+    return report_cut(reader, v2, c->head);
 }
 
 /* Whether and when a waiting event is accepted depends on more than one generation. */
@@ -71,24 +87,10 @@ static bool void_assumptions(struct gt_v2 *v2)
     return false;
 }
 
-/* Nothing is ready, but events are left. In a generation that is cut off this is reported as one
- * fault. */
+/* Nothing is ready, but events are left. */
 static bool force(gotrace_reader *reader, struct gt_v2 *v2)
 {
-    const gt_generation *g = &v2->generations[v2->current];
-    if (v2->assumed)
-        return void_assumptions(v2);
-    force_earliest(v2);
-    if (g->summary.complete || reader->quiet)
-        return true;
-    const gt_v2_event *e = v2->heap[0].cursor->head;
-    bool go_on = gt_report(reader, GOTRACE_RULE_ORDER_CUT,
-                           (gt_place){e->offset, e->batch, GOTRACE_NO_OFFSET},
-                           "%s waits for an event that was cut off; from here on events are taken "
-                           "in order of time, and further inconsistencies are not reported",
-                           gt_v2_spec(reader->summary.version, e->type)->name);
-    reader->quiet = true;
-    return go_on;
+    return v2->assumed ? void_assumptions(v2) : force_earliest(reader, v2);
 }
 
 /* ---- waiting too long ---------------------------------------------------------------------- */
@@ -121,9 +123,8 @@ __attribute__((cold)) static bool resolve_long_wait(gotrace_reader *reader, stru
     if (!reader->damage_searched && g->summary.complete)
         return search_damage(reader, v2);
     if (g->damaged || !g->summary.complete)
-        force_earliest(v2);
-    else
-        v2->unlimited_wait = true;
+        return force_earliest(reader, v2);
+    v2->unlimited_wait = true;
     return true;
 }
 
