@@ -346,7 +346,8 @@ static bool put_exit(skim *s, const uint64_t *v)
 static bool put_Batch(skim *s, const gt_frame *frame, const uint64_t *v, size_t count)
 {
     (void)count;
-    int64_t first[GT_CLOCKS], ticks = (int64_t)v[s->reader->summary.version < GT_FIRST_NUMBERED ? 2 : 1];
+    int64_t first[GT_CLOCKS],
+        ticks = (int64_t)v[s->reader->summary.version < GT_FIRST_NUMBERED ? 2 : 1];
     bool timed = gt_find_first(s->reader, v, s->p + frame->size, s->end, first);
     if (timed && gt_is_false_batch(s->batch_ticks, first[GT_TICKS]))
         return gt_report(s->reader, GOTRACE_RULE_BATCH_EVENT, place_of(s, s->p),

@@ -676,7 +676,8 @@ GT_INLINE bool next(gotrace_reader *reader, gt_order *o, gt_event **event)
 
 bool gt_order_next(gotrace_reader *reader, gt_order *o, gt_event **event)
 {
-    return reader->summary.version < GT_FIRST_NUMBERED ? merge_by_number(reader, o, event) : next(reader, o, event);
+    return reader->summary.version < GT_FIRST_NUMBERED ? merge_by_number(reader, o, event)
+                                                       : next(reader, o, event);
 }
 
 bool gt_order_each(gotrace_reader *reader, gt_order *o, gt_each_fn *each, void *ctx)

@@ -464,7 +464,7 @@ static gotrace_status dump_stack(gotrace_encoder *e, gt_buffer *buffer, const gt
     size_t size = (size_t)(p - body), room = 1 + GT_VARINT_MAX + size;
     if (does(e, GT_TRACER_STACK_ESTIMATE))
         room = e->version < GT_FIRST_NUMBERED ? 1 + (3 + count) * GT_VARINT_MAX
-                              : 1 + GT_VARINT_MAX + (2 + 4 * count) * GT_VARINT_MAX;
+                                              : 1 + GT_VARINT_MAX + (2 + 4 * count) * GT_VARINT_MAX;
     if (reserve(e, buffer, room, 0, 0) != GOTRACE_OK)
         return e->status;
     p = buffer->bytes + buffer->used;

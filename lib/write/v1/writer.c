@@ -473,7 +473,8 @@ static bool begin_or_end(gt_w_step *s, bool *active, bool begins)
 static bool stop_world(gt_w_step *s, bool begins)
 {
     gotrace_writer *w = s->w;
-    if (begins && w->version >= GT_FIRST_STW_KIND && w->version < GT_FIRST_STW_REASON && s->h->args[0] > 1 &&
+    if (begins && w->version >= GT_FIRST_STW_KIND && w->version < GT_FIRST_STW_REASON &&
+        s->h->args[0] > 1 &&
         !gt_w_refuse(w, GOTRACE_RULE_STW_KIND, "STWStart is of kind %llu; it is 0 or 1",
                      num(s->h->args[0])))
         return false;
