@@ -39,6 +39,7 @@ for header in 'level=meening' 'frequency=5' 'level=raw start=1' 'level=meaning f
     'level=meaning equal_ticks=1' 'level=meaning clock=1'; do
     try "Trace Go1.21 $header\nGoStart t=0 g=1\n"
 done
+try 'Trace Go1.21 level=meaning frequency=9223372036854775808\n\nraw GoEnd dt=1\n'
 for event in 'GoStart t=2 g=1' 'GoEnd t=0' 'GoStat t=2 g=1' 'GoEnd' 'GoEnd t=nan' 'GoEnd t=1e9' \
     'GoEnd t=99999999999999999999' 'GoEnd t=18446744073709551615' 'GoEnd t=2 ticks=2' \
     'GoEnd t=2 t=3' 'GoEnd t=-2' 'GoEnd t=2 gg=1' 'GoUnblock t=2' 'GoUnblock t=2 g=-1' \

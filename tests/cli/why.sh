@@ -56,6 +56,9 @@ run gotrace why --task 1 --from 2026-11-22T10:00:00Z chain.trace
 run gotrace why --task 1 --proc 0 chain.trace
 gotrace why --task 1 --from 2200ns --until 6us --to perfetto -o part.pftrace chain.trace
 strings -n 3 part.pftrace | grep -oE 'critical path.*|G[0-9]+ (execution|scheduling|waiting|syscall).*'
+# The packets of the path are in a sequence of their own, 3, which never clears its state.
+LC_ALL=C grep -aq $'\x50\x03' part.pftrace && ! LC_ALL=C grep -aqP '\x50\x03\x68' part.pftrace
+echo "path without incremental state: $?"
 run gotrace why --task 1 --top 1 --stacks chain.trace
 run gotrace why --goroutine main.helper chain.trace
 gotrace why --task 1 --json chain.trace
