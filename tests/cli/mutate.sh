@@ -2,6 +2,7 @@
 # mutate: variants, each with its changes and the expected verdict; the same seed gives the same bytes.
 sample go1.22-user.trace a.trace
 sample go1.19-http.trace b.trace
+sample go1.19-user.trace logs.trace # records with data after their values
 
 run gotrace mutate --keep-valid --seed 5 -n 3 -o kept a.trace b.trace
 ls kept
@@ -32,7 +33,7 @@ cut -c 1-30 compressed/a.any.7.json
 # The variant of a seed does not change between releases, so that findings can be reproduced.
 for how in '' --raw --keep-valid; do
     # shellcheck disable=SC2086
-    gotrace mutate $how --seed 100 -n 100 -o many a.trace b.trace
+    gotrace mutate $how --seed 100 -n 100 -o many a.trace b.trace logs.trace
     cat many/*.trace | cksum
     cat many/*.json | cksum
     rm -r many

@@ -344,6 +344,29 @@ static small small_with(gotrace_recorder_options *options)
     return s;
 }
 
+/* A flight recorder frees the generations that it keeps. */
+START_TEST(freed_window)
+{
+    failing_allocator a = {.fail_at = UINT64_MAX};
+    const gotrace_config config = failing_config(&a);
+    const gotrace_recorder_options options = {
+        .size = sizeof options, .generation_ns = UINT64_MAX, .flight_ns = UINT64_MAX};
+    gotrace_error error = GOTRACE_INIT(gotrace_error);
+    gotrace_recorder *r;
+    ck_assert_int_eq(gotrace_recorder_new(&options, &config, &r, &error), GOTRACE_OK);
+    gotrace_rec_thread *t = gotrace_rec_thread_new(r, 100);
+    record_start(r, 26, NULL, NULL);
+    for (unsigned i = 0; i < 3; i++) {
+        gotrace_rec_heap_alloc(t, i);
+        gotrace_recorder_advance(r);
+    }
+    record_stop(r);
+    ck_assert_int_gt(a.bytes, 0);
+    gotrace_recorder_free(r);
+    ck_assert_int_eq(a.bytes, 0);
+}
+END_TEST
+
 static void many_events(small *s)
 {
     for (unsigned i = 0; i < MANY; i++)
@@ -658,6 +681,7 @@ static Suite *suite(void)
     tcase_add_loop_test(t, descriptor, 0, VERSIONS);
     tcase_add_loop_test(t, names, 1, VERSIONS); /* 1.5 has no names */
     tcase_add_loop_test(t, no_more_room, 0, VERSIONS);
+    tcase_add_test(t, freed_window);
     tcase_add_loop_test(t, flight, V1_VERSIONS, VERSIONS);
     suite_add_tcase(s, t);
     return s;
