@@ -4,6 +4,7 @@
  */
 #include "cmd/processors.h"
 
+#include <math.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -25,10 +26,16 @@ static bool read_line(const char *path, char *line, int size)
     return got;
 }
 
+/* Of two quotas; 0 is none. */
+static double lesser(double a, double b)
+{
+    return a > 0 && (b <= 0 || a < b) ? a : b;
+}
+
 static double quota_of(const char *quota, const char *period)
 {
     double q = atof(quota), p = atof(period); /* "max" and -1: none */
-    return q > 0 && p > 0 ? q / p : 0;
+    return q > 0 && p > 0 && isfinite(q) && isfinite(p) ? q / p : 0;
 }
 
 /* The quota of a control group in processors, 0 if there is none: cpu.max has "QUOTA PERIOD". */
@@ -52,7 +59,8 @@ static double quota_v1(const char *folder)
     return read_line(path, period, sizeof period) ? quota_of(quota, period) : 0;
 }
 
-/* The least quota of a control group and those that contain it, 0 if there is none. */
+/* The least quota of a control group and those that contain it, 0 if there is none. A group that is
+ * not there, because the process has its own view of the folders, has those of the mount. */
 static double least_quota(const char *mount, const char *group, double (*quota_in)(const char *))
 {
     char folder[PATH_SIZE];
@@ -61,9 +69,7 @@ static double least_quota(const char *mount, const char *group, double (*quota_i
     if (n < 0 || (size_t)n >= sizeof folder)
         return 0;
     for (;;) {
-        double quota = quota_in(folder);
-        if (quota > 0 && (least == 0 || quota < least))
-            least = quota;
+        least = lesser(least, quota_in(folder));
         char *end = strrchr(folder, '/');
         if (strlen(folder) <= strlen(mount) || !end)
             return least;
@@ -80,26 +86,40 @@ static bool controls_cpu(const char *list, size_t size)
     return false;
 }
 
-/* The quota of this process. Lines of /proc/self/cgroup: "NUMBER:CONTROLLERS:GROUP", for version 2
- * "0::GROUP". */
-static double own_quota(void)
+/* The quota by a line of /proc/self/cgroup: "NUMBER:CONTROLLERS:GROUP", for version 2 "0::GROUP".
+ */
+static double quota_by(const char *root, char *line)
+{
+    char mount[PATH_SIZE];
+    line[strcspn(line, "\n")] = '\0';
+    const char *list = strchr(line, ':'), *group = list ? strchr(++list, ':') : NULL;
+    bool v2 = group == list;
+    if (!group || (!v2 && !controls_cpu(list, (size_t)(group - list))))
+        return 0;
+    int n = snprintf(mount, sizeof mount, "%s/sys/fs/cgroup%s", root, v2 ? "" : "/cpu");
+    if (n < 0 || (size_t)n >= sizeof mount)
+        return 0;
+    return least_quota(mount, group + 1, v2 ? quota_v2 : quota_v1);
+}
+
+double processors_quota(const char *root)
 {
     char line[PATH_SIZE];
-    double quota = 0;
-    FILE *f = fopen("/proc/self/cgroup", "re");
-    while (f && quota == 0 && fgets(line, sizeof line, f)) {
-        line[strcspn(line, "\n")] = '\0';
-        char *list = strchr(line, ':'), *group = list ? strchr(++list, ':') : NULL;
-        if (!group)
-            continue;
-        if (group == list)
-            quota = least_quota("/sys/fs/cgroup", group + 1, quota_v2);
-        else if (controls_cpu(list, (size_t)(group - list)))
-            quota = least_quota("/sys/fs/cgroup/cpu", group + 1, quota_v1);
-    }
+    double least = 0;
+    int n = snprintf(line, sizeof line, "%s/proc/self/cgroup", root);
+    FILE *f = n > 0 && (size_t)n < sizeof line ? fopen(line, "re") : NULL;
+    while (f && fgets(line, sizeof line, f))
+        least = lesser(least, quota_by(root, line));
     if (f)
         fclose(f);
-    return quota;
+    return least;
+}
+
+size_t processors_within(size_t count, double quota)
+{
+    if (quota > 0 && quota < (double)count)
+        count = (size_t)quota + (quota > (double)(size_t)quota); /* round up */
+    return count > 0 ? count : 1;
 }
 
 static size_t affinity(void)
@@ -113,9 +133,5 @@ static size_t affinity(void)
 
 size_t processors_allowed(void)
 {
-    size_t allowed = affinity();
-    double quota = own_quota();
-    if (quota > 0 && quota < (double)allowed)
-        allowed = (size_t)quota + (quota > (double)(size_t)quota); /* round up */
-    return allowed > 0 ? allowed : 1;
+    return processors_within(affinity(), processors_quota(""));
 }

@@ -20,3 +20,10 @@ cp "$trace" ./-q
 run gotrace validate -- -q
 run gotrace validate - <"$trace"
 run gotrace validate <"$trace"
+
+# A number of threads. More than are useful are no error, and change nothing.
+for threads in 0 -1 abc '' 1.5 2x 18446744073709551616; do
+    run gotrace validate -j "$threads" "$trace"
+done
+gotrace print --format jsonl -j 1000000 "$trace" | cmp one
+run gotrace validate -j 1000000 "$trace" ./-q

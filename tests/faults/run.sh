@@ -190,6 +190,34 @@ sweep_threads() {
     passed=$((passed + 1))
 }
 
+# begun_threads COMMAND...: the number of threads that the program starts.
+begun_threads() {
+    refusing_threads 0 '' "$@"
+    renew
+    grep -c '^thread ' threads
+}
+
+# Without -j there are as many threads as the scheduler allows processors, fewer if there is a quota, but as many as are
+# useful if -j asks for a million.
+usual_threads() {
+    local command='print --format jsonl -o out/out v2.trace' first one all usual
+    first=$(taskset -cp $$ | sed -E 's/.*: ([0-9]+).*/\1/')
+    # shellcheck disable=SC2086
+    {
+        one=$(begun_threads $command -j 1)
+        all=$(begun_threads $command -j "$(nproc)")
+        usual=$(begun_threads $command)
+        [ "$usual" -ge "$one" ] || fail "gotrace $command: $usual threads, with -j 1 $one"
+        [ "$usual" -le "$all" ] || fail "gotrace $command: $usual threads, with -j $(nproc) $all"
+        [ "$(nproc)" -eq 1 ] || [ "$one" -lt "$all" ] || fail "gotrace $command: no threads"
+        usual=$(taskset -cp "$first" $BASHPID >/dev/null && begun_threads $command)
+        [ "$usual" = "$one" ] || fail "gotrace $command: $usual threads on one processor"
+        usual=$(begun_threads $command -j 1000000)
+        [ "$usual" -eq "$(begun_threads $command -j 100)" ] || fail "gotrace $command -j 1000000: $usual threads"
+    }
+    passed=$((passed + 1))
+}
+
 # ---- commands ----------------------------------------------------------------------------------
 
 cp "$traces/go1.19-chan.trace" v1.trace
@@ -344,6 +372,7 @@ for command in "${all[@]}"; do
 done
 
 if [ -n "$can_preload" ]; then
+    [[ threads != *"$wanted"* ]] || usual_threads
     for command in 'validate -j 3 -o out/out v2.trace' 'print -j 3 -o out/out v1.trace' \
         'print -j 3 --format jsonl -o out/out v2.cut' 'print -j 3 --function main -o out/out v2.trace' 'convert -j 2 --to perfetto -o out/out v1.trace' \
         'convert -j 2 --to chrome -o out/out v2.trace' 'stat -j 2 -o out/out v2.trace' 'find -j 2 run -o out/out v2.trace v1.trace' 'why -j 2 --goroutine 1 -o out/out v2.trace'; do
