@@ -226,6 +226,14 @@ $(B)/tests/refuse.so: tests/faults/refuse.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LANGUAGE) $(WARNINGS) -O2 -shared -fPIC -o $@ $<
 
+# The program with allocations that fail, also with ThreadSanitizer.
+REFUSED := malloc calloc realloc
+$(B)/tests/gotrace-refusing: tests/threads/refuse.c $(CMD_OBJ) $(FORMATS_OBJ) $(B)/libgotrace.a
+	$(say) LINK $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LANGUAGE) $(WARNINGS) -pie $(LINKING) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(PROGRAM_LIBS) \
+		$(foreach function,$(REFUSED),-Wl$(comma)--wrap=$(function))
+
 # The program that measures cost.
 $(B)/tests/count: tests/scale/count.c
 	$(say) LINK $@
@@ -273,7 +281,8 @@ $(B)/fuzz/mutator_afl.so: $(MUTATOR_OBJ) $(B)/libgotrace.a
 # ---- tests -------------------------------------------------------------------------------------
 
 .PHONY: tests check conformance bench fuzz fuzz-afl coverage codes abi lint
-tests: all $(UNIT_TESTS) $(FUZZ_REPLAYS) $(EXAMPLES) $(B)/tests/refuse.so $(B)/tests/count ## build the test programs
+tests: all $(UNIT_TESTS) $(FUZZ_REPLAYS) $(EXAMPLES) $(B)/tests/refuse.so $(B)/tests/count \
+		$(B)/tests/gotrace-refusing ## build the test programs
 
 check: tests ## run every test that needs no Go toolchain
 	@BUILD=$(B) MAKE="$(MAKE)" tests/run.sh
@@ -322,7 +331,7 @@ RECORD_TESTS := test_record_threads test_record_several
 .PHONY: threads
 threads: ## unit tests and program with threads, under ThreadSanitizer
 	@$(MAKE) BUILD=build/tsan SANITIZE=thread $(addprefix build/tsan/tests/,$(THREAD_TESTS) $(RECORD_TESTS)) \
-		build/tsan/gotrace
+		build/tsan/gotrace build/tsan/tests/gotrace-refusing
 	@export TSAN_OPTIONS=exitcode=99; set -e; \
 		for test in $(THREAD_TESTS); do CK_FORK=no build/tsan/tests/$$test; done; \
 		for test in $(RECORD_TESTS); do CK_DEFAULT_TIMEOUT=600 build/tsan/tests/$$test; done

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Every verb that reads a trace, with several threads: output, messages and status are those of one thread, for
 # sound, damaged and hostile traces; refused memory, failing writes and signals end it with the right
-# status, in time and without temporary files. `make threads` runs this with ThreadSanitizer.
+# status, in time and without temporary files. `make threads` runs this with ThreadSanitizer. Each verb has each
+# of these faults on a long trace, and one of them on every third other one.
 #
 #   tests/threads/run.sh [PATTERN]     only files whose names contain it
 set -u
@@ -12,6 +13,7 @@ cd "$(dirname "$0")/../.." || exit 1
 traces=$PWD/testdata/traces
 cases=$PWD/tests/bad/cases.sh
 gotrace=$(realpath "${BUILD:-build}")/gotrace
+refusing=$(realpath "${BUILD:-build}")/tests/gotrace-refusing
 export LC_ALL=C.UTF-8 TSAN_OPTIONS="${TSAN_OPTIONS:-exitcode=99}"
 unset NO_COLOR
 wanted=${1:-}
@@ -58,6 +60,11 @@ find --json (wait)and(during(run>10us))
 find --json wait
 print --where (stw)or(wait(sync))
 repair
+merge
+split --by thread
+split --by proc
+mutate --count 2
+reduce --test false --any --timeout 1
 END
 mapfile -t commands <commands
 head -c 32 /dev/zero >key
@@ -104,13 +111,16 @@ make_files() {
     done
 }
 
+# Whether the command writes files to a folder.
+to_folder() { [[ $* =~ parquet|split|mutate ]]; }
+
 # run THREADS FILE WORD...: standard output, messages and status in the files $threads.*. FILE may be a folder:
 # its files.
 run() {
     local n=$1 files=("$2")
     [ ! -d "$2" ] || files=("$2"/*)
     shift 2
-    [[ "$*" != *parquet* ]] || set -- "$@" -o "tables"
+    ! to_folder "$@" || set -- "$@" -o "tables"
     timeout $limit "$gotrace" "$@" -j "$n" "${files[@]}" >"$n.out" 2>"$n.err" </dev/null
     echo $? >"$n.status"
     [ ! -d tables ] || { sha256sum tables/* >>"$n.out"; rm -r tables; }
@@ -131,58 +141,107 @@ same_results() {
     done
 }
 
-nothing_left() { [ -z "$(ls -A tmp)" ] || { echo "left in TMPDIR: $(ls -A tmp)"; return 1; }; }
+# No temporary file, neither in TMPDIR nor beside the output.
+nothing_left() {
+    [ -z "$(ls -A tmp)" ] || { echo "left in TMPDIR: $(ls -A tmp)"; return 1; }
+    [ -z "$(find . -maxdepth 2 -name '.*.gotrace-*')" ] || { find . -maxdepth 2 -name '.*.gotrace-*'; return 1; }
+}
 
-# refused_memory FILE WORD...: with little memory the trace is read, or one message says that it is too
-# little.
-refused_memory() {
+# try PROGRAM FILE WORD...: with four threads, to the file or folder out. If the status is 3 a message says why, and
+# there is no output, but for the variants of mutate, each of which appears when it is complete. PROGRAM may be
+# several words.
+try() {
+    local program=$1 file=$2
+    shift 2
+    rm -rf out
+    # shellcheck disable=SC2086
+    { timeout -k 5 $limit $program "$@" -j 4 -o out "$file" 2>&1 >/dev/null </dev/null; echo $? >4.status; } | cat >4.err
+    ended_well '[0-3]' 4 && nothing_left || return
+    [ "$(cat 4.status)" -eq 3 ] || return 0
+    [[ $1 = mutate ]] || [ -z "$(ls -A out 2>/dev/null)" ] || { echo "status 3, and an output"; return 1; }
+    grep -q '\(: error: \|"rule":"system\)' 4.err || { echo 'status 3, and not why'; return 1; }
+}
+
+# little_memory FILE WORD...: the trace is read, or one message says that it is too little.
+little_memory() {
     local size
     for size in 64K 256K 1M 4M; do
-        run 4 "$@" --max-memory $size
-        ended_well '[013]' 4 || return
-        [ "$(cat 4.status)" -ne 3 ] || [ "$(cat 4.out 4.err | grep -cE '(\[|"rule":")system\.')" -eq 1 ] ||
+        try "$gotrace" "$@" --max-memory $size || return
+        [ "$(cat 4.status)" -ne 3 ] || [ "$(grep -cE '\[system\.|"rule":"system|^gotrace: error: ' 4.err)" -eq 1 ] ||
             { echo "--max-memory $size:"; cat 4.err; return 1; }
-        nothing_left || return
     done
 }
 
-# failing_writes FILE WORD...: to a full device, and to a reader that exits after one byte.
-failing_writes() {
+# refused_memory [all] FILE WORD...: a random allocation, or each from there on.
+refused_memory() {
+    local all=() count
+    [ "$1" != all ] || { all=(REFUSE_ALL=1); shift; }
+    try "env REFUSE_COUNT=$work/count $refusing" "$@" || return
+    count=$(cat count)
+    [ "$count" -gt 0 ] || { echo 'no allocations'; return 1; }
+    try "env REFUSE_AT=$((1 + (RANDOM * 32768 + RANDOM) % count)) ${all[*]} $refusing" "$@"
+}
+
+# small_files FILE WORD...: files may have that many bytes, a random number.
+small_files() { try "prlimit --fsize=$((RANDOM * (RANDOM % 16))) $gotrace" "$@"; }
+
+# full_device FILE WORD...: one message says so.
+full_device() {
     local file=$1
     shift
-    [[ "$*" != *parquet* ]] || return 0 # files of a folder
-    timeout $limit "$gotrace" "$@" -j 4 "$file" >/dev/full 2>4.err
+    ! to_folder "$@" || return 0
+    timeout -k 5 $limit "$gotrace" "$@" -j 4 "$file" >/dev/full 2>4.err
     echo $? >4.status
-    ended_well 3 4 || return
-    [ "$(grep -c 'error: cannot write' 4.err)" -eq 1 ] || { cat 4.err; return 1; }
-    { timeout $limit env --default-signal=PIPE "$gotrace" "$@" -j 4 "$file" 2>4.err; echo $? >4.status; } |
-        head -c 1 >/dev/null
-    # Output that fits into the pipe is written completely.
-    ended_well '0|1|141' 4 && nothing_left
+    # Without output there is nothing to write.
+    ended_well '[1-3]' 4 && nothing_left || return
+    [ "$(cat 4.status)" -ne 3 ] || [ "$(grep -c ': error: ' 4.err)" -ge 1 ] || { cat 4.err; return 1; }
 }
 
-# interrupted FILE WORD...: by SIGINT, at random moments.
-interrupted() {
-    local file=$1 n
+# closed_pipe FILE WORD...: its reader exits after one byte.
+closed_pipe() {
+    local file=$1
     shift
+    ! to_folder "$@" || return 0
+    { timeout -k 5 $limit env --default-signal=PIPE "$gotrace" "$@" -j 4 "$file" 2>4.err; echo $? >4.status; } |
+        head -c 1 >/dev/null
+    # Output that fits into the pipe is written completely.
+    ended_well '0|1|2|141' 4 && nothing_left
+}
+
+# interrupted SIGNAL FILE WORD...: at random moments.
+interrupted() {
+    local signal=$1 file=$2 n
+    shift 2
     for ((n = 0; n < moments; n++)); do
         rm -rf out
-        env --default-signal timeout -k $limit --signal=INT "0.$(printf %03d $((RANDOM % 500 + 1)))" \
-            "$gotrace" "$@" -j 4 -o out "$file" 2>4.err
+        env --default-signal timeout -k $limit --signal="$signal" "0.$(printf %03d $((RANDOM % 500 + 1)))" \
+            "$gotrace" "$@" -j 4 -o out "$file" >4.out 2>4.err
         echo $? >4.status
-        ended_well '0|1|124' 4 || return
-        nothing_left || return
-        [ -z "$(find . -maxdepth 1 -name '.out*')" ] || { echo 'a temporary file is left'; return 1; }
+        ended_well '0|1|2|124' 4 && nothing_left || return
     done
+}
+
+faults=('little_memory' 'refused_memory' 'refused_memory all' 'small_files' 'full_device' 'closed_pipe' 'interrupted INT'
+    'interrupted TERM')
+names=('little memory' 'refused memory' 'no more memory' 'small files' 'full device' 'closed pipe' SIGINT SIGTERM)
+
+# check_fault N FILE COMMAND: the N-th fault.
+check_fault() {
+    # shellcheck disable=SC2086
+    check "${names[$1]}: gotrace $3 ${2#files/}" ${faults[$1]} "$2" $3
 }
 
 make_files
+n=0
 for file in files/*; do
     [[ $file = *"$wanted"* ]] || continue
-    for command in "${commands[@]}"; do
+    for ((i = 0; i < ${#commands[@]}; i++)); do
         # shellcheck disable=SC2086
-        check "gotrace $command ${file#files/}" same_results "$file" $command
+        check "gotrace ${commands[i]} ${file#files/}" same_results "$file" ${commands[i]}
+        # Each fault of each verb on some file.
+        [ $(((i + n) % 3)) -ne 0 ] || check_fault $(((i / 3 + n / 3) % ${#faults[@]})) "$file" "${commands[i]}"
     done
+    n=$((n + 1))
 done
 
 # Several files at a time.
@@ -196,16 +255,17 @@ done
 [ -n "$wanted" ] || "$gotrace" gen --go 1.19 --events 60000 -o files/long-v1
 [ -n "$wanted" ] || cp "$traces/go1.27-seconds.trace" files/long-seconds
 [ -n "$wanted" ] || "$gotrace" gen --go 1.26 --events 60000 -o files/long-v2
+n=0
 for file in files/long-*; do
     [ -s "$file" ] || continue
-    for command in "${commands[@]}"; do
+    for ((i = 0; i < ${#commands[@]}; i++)); do
         # shellcheck disable=SC2086
-        {
-            check "gotrace $command ${file#files/}" same_results "$file" $command
-            check "refused memory: gotrace $command ${file#files/}" refused_memory "$file" $command
-            check "failing writes: gotrace $command ${file#files/}" failing_writes "$file" $command
-            check "signals: gotrace $command ${file#files/}" interrupted "$file" $command
-        }
+        check "gotrace ${commands[i]} ${file#files/}" same_results "$file" ${commands[i]}
+        # Each fault of each verb on one of the three.
+        for ((fault = 0; fault < ${#faults[@]}; fault++)); do
+            [ $(((i + fault + n) % 3)) -ne 0 ] || check_fault $fault "$file" "${commands[i]}"
+        done
     done
+    n=$((n + 1))
 done
 end_checks
