@@ -1,14 +1,14 @@
 /*
  * generations.c - copy a sound trace, or the generations of it that are selected as a whole.
  *
- * First the whole trace is checked, which shows when generations begin. The part of the generation
- * before those that are copied, and of the one after them, is read from a trace of its own, which
- * has the generation before it too: that has the states with which the part begins. Both parts are
- * written to temporary files first, because it may turn out that a part does not fit.
+ * First the whole trace is checked, which shows when generations begin. Of the generations before
+ * and after those that are copied only a part may be selected. Such a part is read from a temporary
+ * trace, which also has the generation before it, with the states with which the part begins. Both
+ * parts are written to temporary files first, because a part may turn out not to fit.
  *
- * A generation repeats the states of goroutines and procs. It needs that these are known, their
- * number and that of GC events to continue, and that the world is not stopped when it begins, which
- * no status says.
+ * A generation repeats the states of goroutines and procs. It can be copied if the events before it
+ * lead to these states, if its number and the numbers of its GC events continue those before, and
+ * if the world is not stopped when it begins, because no status records that.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ typedef struct generation {
     uint64_t number, offset, bytes;
     int64_t begins;    /* earlier than its first event, and later than those before */
     uint64_t first_gc; /* number of its first GC event; 0: none */
-    bool gc_active;    /* that reports that a cycle is active */
+    bool gc_active;    /* that event only reports that a cycle is active */
     bool stopped;      /* the world is stopped when it begins */
     uint64_t alive;    /* goroutines, when it begins */
 } generation;
@@ -60,6 +60,12 @@ static bool no_file(const plan *p)
     return false;
 }
 
+static bool not_read(const plan *p, const char *why)
+{
+    fill_error(p->error, GOTRACE_RULE_SYSTEM_READ, GOTRACE_NO_OFFSET, "%s", why);
+    return false;
+}
+
 /* ---- the first reading ----------------------------------------------------------------------- */
 
 static uint64_t count_alive(const gotrace_reader *reader)
@@ -91,7 +97,7 @@ static void note_range(plan *p, const gotrace_event *e, uint64_t *stops)
     if (e->range == GOTRACE_RANGE_STW) {
         if (e->kind == GOTRACE_KIND_RANGE_BEGIN)
             ++*stops;
-        else if (*stops > 0)
+        else if (e->kind == GOTRACE_KIND_RANGE_END && *stops > 0)
             --*stops;
     } else if (e->range == GOTRACE_RANGE_GC && g->first_gc == 0) {
         g->first_gc = e->args[0];
@@ -99,7 +105,7 @@ static void note_range(plan *p, const gotrace_event *e, uint64_t *stops)
     }
 }
 
-/* Checks the trace, and finds out when its generations begin. */
+/* Checks the trace, and notes when its generations begin. */
 static bool survey(plan *p)
 {
     gotrace_reader *reader = p->job->reader;
@@ -162,7 +168,8 @@ static bool is_whole(const plan *p, size_t i)
            end_of(p, i) <= p->job->range.until;
 }
 
-/* Nothing is copied: decides which generations the range is in. False if that is most of them. */
+/* No generation is selected as a whole: decides of which ones parts are. False if these, with the
+ * one before them, are all. */
 static bool choose_part(plan *p)
 {
     while (p->low < p->count && (!is_chosen(p, p->low) || end_of(p, p->low) <= p->job->range.from))
@@ -175,7 +182,7 @@ static bool choose_part(plan *p)
     return p->before && p->end - p->low + 1 < p->count;
 }
 
-/* Decides what is copied and what is written; false if that needs all of the trace. */
+/* Decides what is copied and of what parts are written; false if that needs all of the trace. */
 static bool choose(plan *p)
 {
     while (p->first < p->count && !is_whole(p, p->first))
@@ -186,7 +193,7 @@ static bool choose(plan *p)
         return choose_part(p);
     p->before = p->first > 0 && is_chosen(p, p->first - 1) &&
                 p->list[p->first].begins > p->job->range.from;
-    /* The world begins to be stopped, and the time is that of the trace, in a part. */
+    /* Only a part can begin with a stopped world, or at the time at which the trace starts. */
     if (!p->before && p->first > 0 && (p->job->keep_times || p->list[p->first].stopped)) {
         p->first++;
         p->before = true;
@@ -211,7 +218,7 @@ static bool copy_bytes(const plan *p, out *to, uint64_t offset, uint64_t size)
         if (gotrace_source_read(p->job->source, offset, buffer, wanted, &got, p->error) < 0)
             return false;
         if (got == 0)
-            break;
+            return not_read(p, "the trace has become shorter");
         out_bytes(to, buffer, got);
         offset += got;
         size -= got;
@@ -312,7 +319,7 @@ static bool put_part(const plan *p, const part_file *file)
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
-            return no_file(p);
+            return not_read(p, "cannot read a temporary file");
         out_bytes(p->job->to, buffer, (size_t)got);
         at += (uint64_t)got;
     }
@@ -321,6 +328,7 @@ static bool put_part(const plan *p, const part_file *file)
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
+/* Writes the parts, and copies what is between them. *done is false if they do not fit. */
 static bool write_all(plan *p, bool *done, cut_result *result)
 {
     part_file before = {.fd = -1}, after = {.fd = -1};

@@ -1,15 +1,15 @@
 /*
  * drop.c - generations that are dropped because the output is too slow (GOTRACE_REC_DROP).
  *
- * Readers require that each generation continues the one before. So a dropped generation has other
- * events in the place of its own, which lead from the states at its beginning to those at the
- * beginning of the next one: goroutines and procs that had events end and stop, and exist and start
- * again in the new state. A goroutine that exists for that time writes a message about the loss.
+ * Readers require that each generation continues the one before. So a dropped generation gets other
+ * events instead of its own, which lead from the states at its beginning to those at the beginning
+ * of the next one: goroutines and procs that had events end and stop, and are created and start
+ * again in the new state. A goroutine that exists only for this writes a message about the loss.
  *
- * For this the states at the beginning of each era are noted, by whoever describes them. Those of
- * the next era that are not described yet have not changed, and are noted by the thread that ends
- * the dropped one. The era in which the output is too slow goes on until someone reads: then all
- * that was lost is one generation.
+ * For this, whoever describes a state at the beginning of an era notes it. What the next era has
+ * not described yet has not changed, and the thread that ends the dropped era notes it. The era in
+ * which the output is too slow continues until someone reads, so that all that was lost is one
+ * generation.
  */
 #include "record/event.h"
 
@@ -21,7 +21,7 @@
 
 #define MESSENGER GT_REC_MESSENGER
 
-/* What a thread has: a proc, a goroutine, or both. kept: it had no event. */
+/* What a thread has: a proc, a goroutine, or both. kept: they had no event and did not change. */
 typedef struct place {
     uint64_t thread;
     gt_rec_noted *proc, *go;
@@ -48,8 +48,8 @@ typedef struct bridge {
     size_t proc_count, later_procs, proc_capacity;
     gt_rec_stream *streams; /* of threads */
     size_t stream_count, stream_capacity;
-    uint64_t host; /* a thread that has nothing */
-    used_proc *host_proc;
+    uint64_t host;        /* a thread that has nothing */
+    used_proc *host_proc; /* on which it runs; NULL: all procs are kept, so nothing has changed */
 } bridge;
 
 /* ---- noting ---------------------------------------------------------------------------------- */
@@ -155,8 +155,7 @@ void gt_rec_drop(gotrace_recorder *r, uint64_t era)
     drop_events(r, &r->full[era % GT_REC_OPEN]);
 }
 
-/* ---- what the generation has ------------------------------------------------------------------
- */
+/* ---- writing records ------------------------------------------------------------------------- */
 
 static gt_rec_stream *stream_of(bridge *b, uint64_t thread)
 {

@@ -59,6 +59,14 @@ count range
 table range/g_transitions.parquet end_time_ns | sort -u | sed -n '1p;$p'
 run gotrace convert --to parquet --goroutine 4711 -o none go1.26-user.trace
 
+echo '== a world that stops on one proc and starts on another: from 1.10 on'
+for version in 9 10; do
+    printf 'Trace Go1.%s level=meaning\nProcStart t=0 p=0 thread=1\nProcStart t=1 p=1 thread=2\nSTWStart t=10 p=0\nSTWDone t=20 p=%s\n' \
+        $version $((version - 9)) | sed "$([ $version -lt 10 ] || echo 's/^STWStart.*/& kindid=0/')" | gotrace synth -q -o stop.trace --force -
+    run gotrace convert --to parquet -o stop$version stop.trace
+    table stop$version/ranges.parquet name start_time_ns end_time_ns
+done
+
 echo '== names that are not UTF-8'
 printf 'Trace Go1.26 level=meaning procs=1\nUserTaskBegin t=1000 on_g=1 task=1 name_string="a\\xff\\xc3b"\n\tstack="m\\x80ain /m.go:1"\nUserLog t=1100 task=1 key_string="" value_string="\\xf0\\x9f\\x99\\x82\\xf0"\n' >odd.script
 gotrace synth -o odd.trace odd.script

@@ -264,6 +264,29 @@ START_TEST(pulled)
 }
 END_TEST
 
+/* v1: a goroutine that runs when recording begins is recorded on its proc, so that its next event
+ * there has the local form. */
+START_TEST(local_from_the_start)
+{
+    blob trace = {0};
+    small s = small_new(NULL);
+    gotrace_rec_proc_start(s.t, s.p);
+    gotrace_rec_go *g = gotrace_rec_go_create(s.t, 50, 77, NULL, 0);
+    gotrace_rec_go_start(s.t, g);
+    record_start(s.r, 11, blob_write, &trace);
+    gotrace_rec_go_park(s.t, GOTRACE_REC_SEND, NULL, 0);
+    gotrace_rec_go_unpark(s.t, g, NULL, 0);
+    record_stop(s.r);
+    record_check(&trace, 11);
+    uint64_t counts[GT_CODES];
+    count_records(&trace, counts);
+    ck_assert_uint_eq(counts[GOTRACE_V1_GoUnblockLocal], 1);
+    ck_assert_uint_eq(counts[GOTRACE_V1_GoUnblock], 0);
+    gotrace_recorder_free(s.r);
+    blob_free(&trace);
+}
+END_TEST
+
 /* ---- refused memory, failing output ---------------------------------------------------------- */
 
 /* Returns whether all was recorded. */
@@ -681,6 +704,7 @@ static Suite *suite(void)
     tcase_add_loop_test(t, descriptor, 0, VERSIONS);
     tcase_add_loop_test(t, names, 1, VERSIONS); /* 1.5 has no names */
     tcase_add_loop_test(t, no_more_room, 0, VERSIONS);
+    tcase_add_test(t, local_from_the_start);
     tcase_add_test(t, freed_window);
     tcase_add_loop_test(t, flight, V1_VERSIONS, VERSIONS);
     suite_add_tcase(s, t);
