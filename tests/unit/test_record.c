@@ -264,18 +264,19 @@ START_TEST(pulled)
 }
 END_TEST
 
-/* v1: a goroutine that runs when recording begins is recorded on its proc, so that its next event
- * there has the local form. */
+/* v1: a goroutine that runs when recording begins is recorded on its proc, not on that on which it
+ * was created, so that its next event there has the local form. */
 START_TEST(local_from_the_start)
 {
     blob trace = {0};
     small s = small_new(NULL);
     gotrace_rec_proc_start(s.t, s.p);
     gotrace_rec_go *g = gotrace_rec_go_create(s.t, 50, 77, NULL, 0);
-    gotrace_rec_go_start(s.t, g);
+    gotrace_rec_proc_start(s.other, gotrace_rec_proc_new(s.r, 4));
+    gotrace_rec_go_start(s.other, g);
     record_start(s.r, 11, blob_write, &trace);
-    gotrace_rec_go_park(s.t, GOTRACE_REC_SEND, NULL, 0);
-    gotrace_rec_go_unpark(s.t, g, NULL, 0);
+    gotrace_rec_go_park(s.other, GOTRACE_REC_SEND, NULL, 0);
+    gotrace_rec_go_unpark(s.other, g, NULL, 0);
     record_stop(s.r);
     record_check(&trace, 11);
     uint64_t counts[GT_CODES];
