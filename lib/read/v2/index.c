@@ -256,6 +256,18 @@ static bool read_batch(look *l)
     return true;
 }
 
+/* Until 1.24 the tables come last, and the frequency after them: a generation that has neither is
+ * cut off. Source: Go 1.22, runtime/trace2.go, traceAdvance. */
+static bool lacks_tables(const look *l, const gt_generation *g)
+{
+    for (size_t i = g->first; i < g->first + g->count; i++) {
+        uint8_t kind = l->v2->batches[i].kind;
+        if (kind == GT_BATCH_STRINGS || kind == GT_BATCH_STACKS || kind == GT_BATCH_SYNC)
+            return false;
+    }
+    return l->reader->summary.version < GOTRACE_FIRST_SYNC;
+}
+
 static bool check_end(look *l)
 {
     struct gt_v2 *v2 = l->v2;
@@ -264,12 +276,11 @@ static bool check_end(look *l)
                          "the trace contains no batches");
     gt_generation *last = last_generation(l);
     if (l->reader->summary.version < GOTRACE_FIRST_GENERATION_END)
-        last->summary.complete = !l->damaged;
-    else if (l->open && !l->damaged)
-        return gt_report(l->reader, GOTRACE_RULE_GENERATION_END, GT_AT(l->at),
-                         "the trace ends within generation %llu",
-                         (unsigned long long)last->summary.generation);
-    return true;
+        last->summary.complete = !l->damaged && !lacks_tables(l, last);
+    return last->summary.complete || l->damaged ||
+           gt_report(l->reader, GOTRACE_RULE_GENERATION_END, GT_AT(l->at),
+                     "the trace ends within generation %llu",
+                     (unsigned long long)last->summary.generation);
 }
 
 bool gt_v2_index(gotrace_reader *reader)

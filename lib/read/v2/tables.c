@@ -282,26 +282,13 @@ static int compare_samples(const void *x, const void *y)
     return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-/* Until 1.24 the frequency is written after the tables: without any, the end is missing. */
-static bool is_cut_off(const gotrace_reader *reader, const struct gt_v2 *v2, const gt_generation *g)
-{
-    return reader->summary.version < GOTRACE_FIRST_SYNC && !g->sync &&
-           v2->current + 1 == v2->generation_count && v2->strings.entries == 0 &&
-           v2->stacks.entries == 0;
-}
-
 static bool check_clock(gotrace_reader *reader, struct gt_v2 *v2, gt_generation *g)
 {
     gt_place at = GT_AT(g->summary.offset);
-    if (is_cut_off(reader, v2, g)) {
-        g->summary.complete = false;
-        v2->ns_per_tick = v2->ns_per_tick == 0 ? 1 : v2->ns_per_tick;
-        return gt_report(reader, GOTRACE_RULE_GENERATION_END, at,
-                         "generation %llu has no tables and no frequency: it is cut off",
-                         (unsigned long long)g->summary.generation);
-    }
+    bool cut_off = !g->sync && !g->summary.complete && reader->summary.version < GOTRACE_FIRST_SYNC;
     if (!g->sync || g->summary.frequency == 0) {
-        if (!gt_report(reader, GOTRACE_RULE_GENERATION_CLOCK, at,
+        if (!cut_off &&
+            !gt_report(reader, GOTRACE_RULE_GENERATION_CLOCK, at,
                        g->sync ? "generation %llu has a frequency of 0: its times are infinite"
                                : "generation %llu has no frequency",
                        (unsigned long long)g->summary.generation))
