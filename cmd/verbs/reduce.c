@@ -82,13 +82,53 @@ static int run_first(reducing *p, const uint8_t *bytes, size_t size, const char 
     return EXIT_SOUND;
 }
 
-static int write_result(session *s, const reduce_result *result)
+/* The command may end in another way than before on the same trace: then a candidate may have been
+ * taken or left out by chance. */
+static bool ends_again(reducing *p, const void *bytes, size_t size, const char *name,
+                       const char *which)
 {
+    if (holds(p, bytes, size) || stops(p))
+        return true;
+    if (p->trial.status == p->status)
+        diag_warning(name, "--test: run again on the %s, the command prints something else", which);
+    else
+        diag_warning(name,
+                     "--test: run again on the %s, the command ends with status %d instead of %d",
+                     which, p->trial.status, p->status);
+    return false;
+}
+
+static int write_result(session *s, reducing *p, const reduce_result *result, const char *name)
+{
+    bool again = ends_again(p, result->bytes, result->size, name, "result");
+    out_bytes(&s->output.out, result->bytes, result->size);
+    int status = output_close(&s->output, true);
+    return status == EXIT_SOUND && !again ? EXIT_DAMAGED : status;
+}
+
+static int search(session *s, reducing *p, input *in, const reduce_job *job)
+{
+    gotrace_error error = {.rule = GOTRACE_RULE_NONE};
+    reduce_result result = {.bytes = NULL};
+    /* The search may take long: a file that cannot be written is noticed before it. */
     int status = output_open(&s->output, s->set->output, true);
     if (status != EXIT_SOUND)
         return status;
-    out_bytes(&s->output.out, result->bytes, result->size);
-    return output_close(&s->output, true);
+    ends_again(p, job->bytes, job->size, in->name, "same trace");
+    if (reduce_trace(job, &result, &error) < 0) {
+        findings_add(&in->found, &error);
+        status = EXIT_SYSTEM;
+    } else if (p->broken) {
+        status = EXIT_SYSTEM;
+    } else {
+        status = write_result(s, p, &result, in->name);
+        diag_note("%zu of %zu bytes, status %d, %llu test%s%s", result.size, job->size, p->status,
+                  (unsigned long long)result.tests, result.tests == 1 ? "" : "s",
+                  trial_signal() ? ", interrupted" : "");
+    }
+    output_close(&s->output, false); /* if the result was not written */
+    free(result.bytes);
+    return status;
 }
 
 static int reduce_bytes(session *s, reducing *p, input *in, const uint8_t *bytes, size_t size)
@@ -103,28 +143,15 @@ static int reduce_bytes(session *s, reducing *p, input *in, const uint8_t *bytes
     int status = run_first(p, bytes, size, in->name);
     if (status != EXIT_SOUND)
         return status;
-    reduce_job job = {.bytes = bytes,
-                      .size = size,
-                      .config = &config,
-                      .sound = v.sound && !p->set->any,
-                      .holds = holds,
-                      .stops = stops,
-                      .step = show_step,
-                      .ctx = p};
-    reduce_result result;
-    if (reduce_trace(&job, &result, &error) < 0) {
-        findings_add(&in->found, &error);
-        status = EXIT_SYSTEM;
-    } else if (p->broken) {
-        status = EXIT_SYSTEM;
-    } else {
-        status = write_result(s, &result);
-        diag_note("%zu of %zu bytes, status %d, %llu test%s%s", result.size, size, p->status,
-                  (unsigned long long)result.tests, result.tests == 1 ? "" : "s",
-                  trial_signal() ? ", interrupted" : "");
-    }
-    free(result.bytes);
-    return status;
+    return search(s, p, in,
+                  &(reduce_job){.bytes = bytes,
+                                .size = size,
+                                .config = &config,
+                                .sound = v.sound && !p->set->any,
+                                .holds = holds,
+                                .stops = stops,
+                                .step = show_step,
+                                .ctx = p});
 }
 
 static int reduce_input(session *s, reducing *p, input *in)

@@ -74,3 +74,20 @@ run gotrace reduce --test ./missing -o small.trace old.trace
 run gotrace reduce --test ./parser --status 3 -o small.trace old.trace
 run gotrace reduce --test ./parser --stderr 'another message' -o small.trace old.trace
 run gotrace reduce --test ./parser --stderr '(' -o small.trace old.trace
+
+echo '== a command that ends in another way each time'
+cat >other <<'END'
+#!/bin/sh
+# Fails for each trace the first time only.
+sum=$(cksum "$1") && sum=${sum%% *}
+[ ! -e "seen.$sum" ] || exit 0
+: >"seen.$sum"
+exit 4
+END
+chmod +x other
+run gotrace reduce --test ./other -o small.trace damaged.trace
+
+echo '== a file that cannot be written: no search'
+rm -f seen.*
+run gotrace reduce --test ./other -o missing/small.trace damaged.trace
+find . -name 'seen.*' | wc -l
