@@ -29,6 +29,12 @@ static gt_rec_buffer *take_first(gt_rec_list *list)
     return b;
 }
 
+/* Whether the thread that writes, or the caller's, is to take what waits. */
+static bool wakes_reader(const gotrace_recorder *r)
+{
+    return !gt_rec_is_flight(r) && (!r->rests || r->waiting >= GT_REC_MUCH);
+}
+
 /* Passes a buffer to the output. */
 static void put_full(gotrace_recorder *r, uint64_t era, gt_rec_buffer *b)
 {
@@ -39,7 +45,8 @@ static void put_full(gotrace_recorder *r, uint64_t era, gt_rec_buffer *b)
     gt_rec_append(&r->full[era % GT_REC_OPEN], b);
     b->order = ++r->order;
     r->waiting += GT_REC_BUFFER_SIZE;
-    pthread_cond_broadcast(&r->changed);
+    if (wakes_reader(r))
+        pthread_cond_broadcast(&r->changed);
 }
 
 /* A free buffer, in the crash file if that has one; NULL: memory is refused. */

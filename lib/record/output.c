@@ -71,6 +71,32 @@ gotrace_status gotrace_recorder_read(gotrace_recorder *r, const void **bytes, si
     return status;
 }
 
+static bool has_next(const gotrace_recorder *r)
+{
+    return gt_rec_drops(r) ? r->ready.first : r->full[r->open_era % GT_REC_OPEN].first;
+}
+
+/* Waits a millisecond if all is written, so that several buffers are written at a time: with one
+ * thread on each processor, each time that this one runs costs another one a switch. Not if events
+ * may soon wait, or be lost. */
+static void rest(gotrace_recorder *r)
+{
+    enum { REST_NS = 1000000, SECOND = 1000000000 };
+    if (r->options.max_bytes > 0 && r->options.max_bytes < 4 * GT_REC_MUCH)
+        return;
+    pthread_mutex_lock(&r->lock);
+    recycle(r);
+    if (!has_next(r) && !r->stopped && !r->failed) {
+        const uint64_t end = gt_rec_monotonic() + REST_NS;
+        const struct timespec at = {.tv_sec = (time_t)(end / SECOND),
+                                    .tv_nsec = (long)(end % SECOND)};
+        r->rests = true;
+        pthread_cond_timedwait(&r->changed, &r->lock, &at);
+        r->rests = false;
+    }
+    pthread_mutex_unlock(&r->lock);
+}
+
 static void *write_all(void *recorder)
 {
     gotrace_recorder *r = recorder;
@@ -81,6 +107,7 @@ static void *write_all(void *recorder)
             gt_rec_fail_write(r);
             break;
         }
+        rest(r);
     }
     return NULL;
 }

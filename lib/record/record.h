@@ -98,6 +98,7 @@ _Static_assert(offsetof(gt_rec_buffer, bytes) == sizeof(gt_rec_buffer), "bytes f
 enum {
     GT_REC_ROOM = 64 << 10, /* as in Go, whose buffers include a header */
     GT_REC_BUFFER_SIZE = sizeof(gt_rec_buffer) + GT_REC_ROOM,
+    GT_REC_MUCH = 8 * GT_REC_BUFFER_SIZE, /* that waits: the thread that writes does not rest */
 };
 
 /* What was written before is in memory if what is written afterwards is. The processor takes care
@@ -401,6 +402,7 @@ struct gotrace_recorder {
     uint64_t order;     /* of the last buffer */
     gt_crash *crash;    /* NULL: there is no crash file */
     bool stopped;       /* no more comes */
+    bool rests;         /* the thread that writes: until the time is over, or much waits */
     bool read_out;      /* and all was read */
     gotrace_write_fn write;
     void *write_ctx;
