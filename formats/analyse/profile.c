@@ -81,23 +81,26 @@ void profile_free(profile *p)
 /* ---- samples ----------------------------------------------------------------------------------
  */
 
-static bool same_sample(const profile_sample *a, const profile_sample *b)
+/* The key of a sample is passed in parts: a processor waits for a struct that is written in parts
+ * and read as a whole. */
+static inline bool is_sample(const profile_sample *s, uint32_t stack, uint32_t function,
+                             uint32_t reason, uint8_t state)
 {
-    return a->stack == b->stack && a->function == b->function && a->reason == b->reason &&
-           a->state == b->state;
+    return s->stack == stack && s->function == function && s->reason == reason && s->state == state;
 }
 
-/* Finds or makes the sample with the key of another one; NULL if memory is refused. */
-static profile_sample *search_sample(profile *p, const profile_sample *key)
+/* Finds or makes a sample; NULL if memory is refused. */
+static profile_sample *search_sample(profile *p, uint32_t stack, uint32_t function, uint32_t reason,
+                                     uint8_t state)
 {
     if (!gt_lookup_reserve(&p->lookup, gt_malloc()))
         return NULL;
     size_t slot;
     uint64_t seed = p->lookup.seed;
-    uint64_t hash = gt_hash(seed, (uint64_t)key->stack << 32 | key->function);
-    hash = gt_hash_add(seed, hash, (uint64_t)key->reason << 32 | key->state);
+    uint64_t hash = gt_hash(seed, (uint64_t)stack << 32 | function);
+    hash = gt_hash_add(seed, hash, (uint64_t)reason << 32 | state);
     uint32_t number = gt_lookup_first(&p->lookup, hash, &slot);
-    while (number && !same_sample(&p->samples[number - 1], key))
+    while (number && !is_sample(&p->samples[number - 1], stack, function, reason, state))
         number = gt_lookup_next(&p->lookup, hash, &slot);
     if (number)
         return &p->samples[number - 1];
@@ -105,19 +108,21 @@ static profile_sample *search_sample(profile *p, const profile_sample *key)
     if (!samples)
         return NULL;
     p->samples = samples;
-    samples[p->count++] = *key;
+    samples[p->count++] = (profile_sample){
+        .stack = stack, .function = function, .reason = reason, .state = state};
     gt_lookup_put(&p->lookup, slot, hash, (uint32_t)p->count);
     return &samples[p->count - 1];
 }
 
 /* The same, but most samples were found before: the search takes longer than all else. */
-static profile_sample *sample_of(profile *p, const profile_sample *key)
+static profile_sample *sample_of(profile *p, uint32_t stack, uint32_t function, uint32_t reason,
+                                 uint8_t state)
 {
-    const uint32_t mixed = (key->stack * 31 + key->function) * 31 + key->reason * 7 + key->state;
+    const uint32_t mixed = (stack * 31 + function) * 31 + reason * 7 + state;
     uint32_t *recent = &p->recent[mixed % PROFILE_RECENT];
-    if (*recent < p->count && same_sample(&p->samples[*recent], key))
+    if (*recent < p->count && is_sample(&p->samples[*recent], stack, function, reason, state))
         return &p->samples[*recent];
-    profile_sample *found = search_sample(p, key);
+    profile_sample *found = search_sample(p, stack, function, reason, state);
     if (found)
         *recent = (uint32_t)(found - p->samples);
     return found;
@@ -131,19 +136,16 @@ static bool is_system(const run *r, uint32_t function)
     return function_is_system(name, size);
 }
 
-/* g: NULL if it is not known. */
-static void add_of(run *r, profile *p, uint64_t id, const goroutine *g, uint32_t stack,
+/* function: where the goroutine starts. */
+static void add_of(run *r, profile *p, uint64_t id, uint32_t function, uint32_t stack,
                    uint8_t state, uint32_t reason, int64_t ns)
 {
-    profile_sample key = {.stack = stack,
-                          .function = g ? g->function : 0,
-                          .reason = state == GOTRACE_STATE_WAITING ? reason : 0,
-                          .state = state};
-    if (!r->there || !selector_interval(&r->selector, id, key.function, stack))
+    if (!r->there || !selector_interval(&r->selector, id, function, stack))
         return;
-    if (r->options->no_system && is_system(r, key.function))
+    if (r->options->no_system && is_system(r, function))
         return;
-    profile_sample *s = sample_of(p, &key);
+    profile_sample *s = sample_of(p, stack, function, state == GOTRACE_STATE_WAITING ? reason : 0,
+                                  state);
     if (!s) {
         r->failed = true;
         return;
@@ -155,7 +157,7 @@ static void add_of(run *r, profile *p, uint64_t id, const goroutine *g, uint32_t
 static void add(run *r, profile *p, const goroutine *g, uint32_t stack, uint8_t state,
                 uint32_t reason, int64_t ns)
 {
-    add_of(r, p, g->id, g, stack, state, reason, ns);
+    add_of(r, p, g->id, g->function, stack, state, reason, ns);
 }
 
 /* ---- the profiles of Go -----------------------------------------------------------------------
@@ -296,7 +298,7 @@ static void add_sample(run *r, const gotrace_event *e)
         return;
     r->there = !selector_has_places(&r->selector) || selector_is_there(&r->selector, e);
     if (cpu)
-        add_of(r, cpu, e->goroutine, g ? &g->g : NULL, stack, GOTRACE_STATE_RUNNING, 0,
+        add_of(r, cpu, e->goroutine, g ? g->g.function : 0, stack, GOTRACE_STATE_RUNNING, 0,
                PROFILE_SAMPLE_NS);
     if (r->of_kind[PROFILE_WALL] && g && g->g.current.state == GOTRACE_STATE_RUNNING)
         keep_sample(r, g, stack);
