@@ -63,15 +63,21 @@ static uint64_t make_stack(carry *c, uint64_t id)
     return made;
 }
 
-/* An id has the same stack in a whole generation, or v1 trace. */
-uint64_t carry_stack(carry *c, uint64_t id)
+__attribute__((noinline)) static uint64_t carry_new_stack(carry *c, uint64_t id)
 {
     uint64_t *made = idmap_insert(&c->stacks, id); /* plus 1 */
     if (!made)
         c->failed = true;
-    else if (*made == 0)
+    else
         *made = make_stack(c, id) + 1;
     return made ? *made - 1 : 0;
+}
+
+/* An id has the same stack in a whole generation, or v1 trace. */
+uint64_t carry_stack(carry *c, uint64_t id)
+{
+    const uint64_t *made = idmap_find(&c->stacks, id);
+    return made && *made ? *made - 1 : carry_new_stack(c, id);
 }
 
 size_t carry_args(carry *c, const gotrace_event *e, const gotrace_event_spec *spec,
