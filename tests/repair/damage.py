@@ -19,6 +19,7 @@ OLD = ['http_1_5', 'stress_start_stop_1_9', 'stress_start_stop_1_10']  # of Go's
 USUAL = ['gccgo-http', 'go1.19-gc', 'go1.21-user', 'go1.22-gens', 'go1.23-gens', 'go1.25-gensprof',
          'go1.27-seconds']
 FEWEST = 0.95
+THREADS = ('8', '2', '1')  # of repair, by turns
 
 
 # ---- the formats, as far as needed --------------------------------------------------------------
@@ -347,6 +348,18 @@ def go_takes(path, version):
     return run(reader, path).returncode == 0
 
 
+def differs_with_one(r, bad, good):
+    """Whether repair, which ended with r and wrote good, does something else with one thread."""
+    other = good + '.one'
+    one = run(GOTRACE, 'repair', '-j', '1', '-o', other, '--json', bad)
+    same = (one.returncode, one.stdout) == (r.returncode, r.stdout) and os.path.exists(good) == os.path.exists(other)
+    if os.path.exists(other):
+        with open(good, 'rb') as a, open(other, 'rb') as b:
+            same = same and a.read() == b.read()
+        os.unlink(other)
+    return not same
+
+
 def try_one(b, version, bs, kind, rng, tally, args, name, n):
     damaged, hurt = kind(b, bs, rng)
     sound = count_events(x for i, x in enumerate(bs) if i not in hurt)
@@ -355,7 +368,9 @@ def try_one(b, version, bs, kind, rng, tally, args, name, n):
     open(bad, 'wb').write(damaged)
     if os.path.exists(good):
         os.unlink(good)
-    r = run(GOTRACE, 'repair', '-o', good, '--json', bad)
+    threads = THREADS[n % len(THREADS)]
+    r = run(GOTRACE, 'repair', '-j', threads, '-o', good, '--json', bad)
+    differs = n < len(THREADS) and differs_with_one(r, bad, good)
     tally.runs += 1
     tally.wanted += wanted
     every = count_events(bs)
@@ -389,7 +404,10 @@ def try_one(b, version, bs, kind, rng, tally, args, name, n):
         tally.enough += enough
         if args.before:
             tally.go_before += go_takes(bad, version)
-        if v.returncode != 0:
+        if differs:
+            tally.enough -= enough
+            why = 'repair -j %s is not as -j 1' % threads
+        elif v.returncode != 0:
             why = 'not sound: ' + v.stderr.decode().split('\n')[0]
         elif not go:
             why = "Go's reader does not take it"

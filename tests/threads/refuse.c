@@ -6,6 +6,7 @@
  *   REFUSE_AT=N     call number N of malloc, calloc or realloc fails, counted from 1
  *   REFUSE_ALL=1    all later ones fail too
  *   REFUSE_COUNT=F  at the end, write the number of calls to file F
+ *   REFUSE_SIZE=N   files cannot become larger than N bytes. ThreadSanitizer writes one before this
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -13,6 +14,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 /* Names that the linker gives to the functions and to calls of them. */
 void *__real_malloc(size_t size);
@@ -31,6 +33,13 @@ __attribute__((constructor)) static void begin(void)
     const char *at = getenv("REFUSE_AT");
     refuse_at = at ? strtoul(at, NULL, 10) : 0;
     refuse_all = getenv("REFUSE_ALL") != NULL;
+    const char *size = getenv("REFUSE_SIZE");
+    if (size) {
+        const rlim_t most = strtoul(size, NULL, 10);
+        const struct rlimit limit = {.rlim_cur = most, .rlim_max = most};
+        if (setrlimit(RLIMIT_FSIZE, &limit) != 0)
+            abort();
+    }
 }
 
 __attribute__((destructor)) static void end(void)

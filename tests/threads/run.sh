@@ -143,6 +143,7 @@ same_results() {
 
 # No temporary file, neither in TMPDIR nor beside the output.
 nothing_left() {
+    rm -f tmp/tsan.rodata.* # of ThreadSanitizer, when it begins
     [ -z "$(ls -A tmp)" ] || { echo "left in TMPDIR: $(ls -A tmp)"; return 1; }
     [ -z "$(find . -maxdepth 2 -name '.*.gotrace-*')" ] || { find . -maxdepth 2 -name '.*.gotrace-*'; return 1; }
 }
@@ -183,7 +184,7 @@ refused_memory() {
 }
 
 # small_files FILE WORD...: files may have that many bytes, a random number.
-small_files() { try "prlimit --fsize=$((RANDOM * (RANDOM % 16))) $gotrace" "$@"; }
+small_files() { try "env REFUSE_SIZE=$((RANDOM * (RANDOM % 16))) $refusing" "$@"; }
 
 # full_device FILE WORD...: one message says so.
 full_device() {
