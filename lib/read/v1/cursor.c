@@ -447,8 +447,6 @@ bool gt_cursor_open(gotrace_reader *reader, gt_cursor *c, uint32_t proc, uint32_
     c->window = gt_resize(&reader->heap, NULL, 0, c->window_size + SLACK);
     if (!c->window)
         return gt_fail_memory(reader);
-    c->p = c->window;
-    set_limit(c, 0);
     gt_cursor_unbound(c);
     for (uint32_t i = 0; i < 2 * buffers.half; i++)
         buffers.events[i].proc = proc;
