@@ -232,9 +232,7 @@ void paths_walk(paths *p, const path_interval *i)
     int error;
     big_array_clear(&p->parts);
     idmap_free(&p->reasons);
-    idmap_init(&p->reasons, sizeof(path_reason));
     idmap_free(&p->functions);
-    idmap_init(&p->functions, sizeof(uint32_t));
     memset(p->sums, 0, sizeof p->sums);
     memset(p->counts, 0, sizeof p->counts);
     p->level_count = 0;

@@ -40,7 +40,6 @@ static void forget_ids(stacks *s)
     memset(s->low, 0, s->low_end * sizeof *s->low);
     s->low_end = 0;
     idmap_free(&s->high);
-    idmap_init(&s->high, sizeof(uint32_t));
 }
 
 void stacks_begin(stacks *s, const feed *source)

@@ -50,7 +50,6 @@ void chrome_frames_init(chrome_frames *frames, const feed *source)
 void chrome_frames_new_generation(chrome_frames *frames)
 {
     idmap_free(&frames->stacks);
-    idmap_init(&frames->stacks, sizeof(uint32_t));
     memset(frames->recent, 0, sizeof frames->recent);
 }
 

@@ -52,7 +52,7 @@ bool idmap_next(const idmap *map, size_t *cursor, uint64_t *key, void **value);
 /* All ids, ascending, to be freed by the caller. NULL if memory is refused or there are none. */
 uint64_t *idmap_sorted_keys(const idmap *map);
 
-/* Removes all. */
+/* Removes all, and frees the memory. The map can be used again. */
 void idmap_free(idmap *map);
 
 /* Sorts ids in ascending order. */
