@@ -488,7 +488,7 @@ static uint64_t find_host(const bridge *b)
     return above;
 }
 
-/* A proc that is idle then; NULL: there is none. */
+/* A proc that is idle then: also one that was freed. NULL: there is none. */
 static used_proc *find_host_proc(bridge *b)
 {
     for (size_t i = 0; i < b->later_procs; i++) {
@@ -496,7 +496,7 @@ static used_proc *find_host_proc(bridge *b)
         if (!n->kept || !is_placed(n))
             return &b->procs[i];
     }
-    return NULL;
+    return b->later_procs < b->proc_count ? &b->procs[b->later_procs] : NULL;
 }
 
 /* The procs of both moments, first those of the later one. */
@@ -573,6 +573,35 @@ static void put_after(bridge *b)
     begin_places(b);
 }
 
+/* A goroutine that changed, although all procs run and have no event: it was woken, or its thread,
+ * which has no proc, left a system call or ended. */
+static void change_without_proc(bridge *b, const gt_rec_noted *go)
+{
+    const gt_rec_noted *later = find(&b->to, go);
+    const bool in_call = go->status == GT_REC_SYSCALL;
+    const uint64_t thread = in_call ? go->thread : b->host;
+    EMIT(b, thread, GoStatus, go->id, in_call ? thread : UINT64_MAX, go->status);
+    if (in_call && !later)
+        EMIT_ALONE(b, thread, GoDestroySyscall);
+    else if (in_call && later->status != GT_REC_SYSCALL)
+        EMIT_ALONE(b, thread, GoSyscallEndBlocked);
+    else if (go->status == GT_REC_WAITING && later && later->status == GT_REC_RUNNABLE)
+        EMIT(b, thread, GoUnblock, go->id, 1, 0);
+}
+
+/* No goroutine can run there, so there is no message. */
+static void put_without_proc(bridge *b)
+{
+    for (size_t i = 0; i < b->from.count; i++)
+        if (!b->from.list[i].is_proc && !b->from.list[i].kept)
+            change_without_proc(b, &b->from.list[i]);
+    for (size_t i = b->later_procs; i < b->to.count; i++) {
+        const gt_rec_noted *n = &b->to.list[i];
+        if (n->status == GT_REC_SYSCALL && !find(&b->from, n))
+            EMIT(b, n->thread, GoCreateSyscall, n->id);
+    }
+}
+
 void gt_rec_bridge(gotrace_recorder *r, uint64_t era)
 {
     bridge b = {.r = r, .era = era};
@@ -582,6 +611,8 @@ void gt_rec_bridge(gotrace_recorder *r, uint64_t era)
     } else if (b.host_proc) {
         put_before(&b);
         put_after(&b);
+    } else {
+        put_without_proc(&b);
     }
     for (size_t i = 0; i < b.stream_count; i++)
         gt_rec_flush(r, &b.streams[i], era);

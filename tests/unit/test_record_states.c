@@ -416,6 +416,86 @@ START_TEST(dropped)
 }
 END_TEST
 
+/* The only proc that had an event in a dropped generation is freed in it; the other one runs. */
+START_TEST(dropped_with_freed_proc)
+{
+    blob trace = {0};
+    small_recorder s = dropping_recorder(NULL);
+    gotrace_rec_thread *u = gotrace_rec_thread_new(s.r, 8);
+    gotrace_rec_proc *q = gotrace_rec_proc_new(s.r, 1);
+    record_start(s.r, _i, NULL, NULL);
+    gotrace_rec_proc_start(s.t, s.p);
+    gotrace_rec_go_start(s.t, gotrace_rec_go_create(s.t, 1, 5000, NULL, 0));
+    gotrace_rec_proc_start(u, q);
+    gotrace_rec_go *g = gotrace_rec_go_create(u, 2, 6000, NULL, 0);
+    gotrace_rec_go_start(u, g);
+    gotrace_rec_go_park(u, GOTRACE_REC_SEND, NULL, 0);
+    gotrace_recorder_advance(s.r);
+    allocate(u, 100000); /* dropped */
+    gotrace_rec_go_unpark(u, g, NULL, 0);
+    gotrace_rec_proc_stop(u);
+    gotrace_rec_proc_free(u, q);
+    ck_assert(read_some(s.r, &trace, 1));
+    gotrace_recorder_advance(s.r);
+    ck_assert(read_some(s.r, &trace, 4));
+    gotrace_rec_go_end(s.t);
+    gotrace_rec_go_start(s.t, g);
+    allocate(s.t, 10);
+    record_stop(s.r);
+    ck_assert(read_some(s.r, &trace, 1000));
+    ck_assert_uint_eq(gotrace_recorder_lost(s.r)->generations, 1);
+    gotrace_recorder_free(s.r);
+    record_check(&trace, _i == 24 ? 23 : _i);
+    blob_free(&trace);
+}
+END_TEST
+
+/* The only proc runs, and has no event: only threads of others call, return, and wake. */
+START_TEST(dropped_without_proc)
+{
+    blob trace = {0};
+    uint64_t counts[GT_CODES];
+    small_recorder s = dropping_recorder(NULL);
+    gotrace_rec_thread *others[4];
+    for (unsigned i = 0; i < 4; i++)
+        others[i] = gotrace_rec_thread_new(s.r, 8 + i);
+    record_start(s.r, _i, NULL, NULL);
+    gotrace_rec_proc_start(s.t, s.p);
+    gotrace_rec_go *g = gotrace_rec_go_create(s.t, 2, 6000, NULL, 0);
+    gotrace_rec_go_start(s.t, g);
+    gotrace_rec_go_park(s.t, GOTRACE_REC_SEND, NULL, 0);
+    gotrace_rec_go_start(s.t, gotrace_rec_go_create(s.t, 1, 5000, NULL, 0));
+    gotrace_rec_go *back = gotrace_rec_go_create_sys_call(others[1], 3);
+    gotrace_rec_go_create_sys_call(others[2], 4);
+    gotrace_recorder_advance(s.r);
+    for (unsigned i = 0; i < 100000; i++) { /* dropped */
+        gotrace_rec_go_create_sys_call(others[0], 100 + i);
+        gotrace_rec_go_destroy_sys_call(others[0]);
+    }
+    gotrace_rec_go_unpark(others[0], g, NULL, 0);
+    gotrace_rec_go_sys_exit(others[1]);
+    gotrace_rec_go_destroy_sys_call(others[2]);
+    gotrace_rec_go_create_sys_call(others[3], 5);
+    ck_assert(read_some(s.r, &trace, 1));
+    gotrace_recorder_advance(s.r);
+    ck_assert(read_some(s.r, &trace, 6));
+    gotrace_rec_go_destroy_sys_call(others[3]);
+    gotrace_rec_go_end(s.t);
+    gotrace_rec_go_start(s.t, g);
+    gotrace_rec_go_end(s.t);
+    gotrace_rec_go_start(s.t, back);
+    allocate(s.t, 10);
+    record_stop(s.r);
+    ck_assert(read_some(s.r, &trace, 1000));
+    ck_assert_uint_eq(gotrace_recorder_lost(s.r)->generations, 1);
+    gotrace_recorder_free(s.r);
+    record_check(&trace, _i == 24 ? 23 : _i);
+    count_records(&trace, counts);
+    ck_assert_uint_eq(counts[GOTRACE_V2_GoCreateSyscall], 3);
+    blob_free(&trace);
+}
+END_TEST
+
 START_TEST(dropped_without_memory)
 {
     for (uint64_t fail_at = 0;; fail_at++) {
@@ -627,6 +707,8 @@ static Suite *suite(void)
     tcase_add_test(t, callers);
     tcase_add_loop_test(t, created_without_proc, 22, 27);
     tcase_add_loop_test(t, dropped, 22, 27);
+    tcase_add_loop_test(t, dropped_with_freed_proc, 22, 27);
+    tcase_add_loop_test(t, dropped_without_proc, 22, 27);
     tcase_add_test(t, dropped_without_memory);
     tcase_add_test(t, not_droppable);
 #if !defined __SANITIZE_THREAD__ /* which makes system calls */
