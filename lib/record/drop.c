@@ -49,7 +49,7 @@ typedef struct bridge {
     gt_rec_stream *streams; /* of threads */
     size_t stream_count, stream_capacity;
     uint64_t host;        /* a thread that has nothing */
-    used_proc *host_proc; /* on which it runs; NULL: all procs are kept, so nothing has changed */
+    used_proc *host_proc; /* on which it runs; NULL: none is idle */
 } bridge;
 
 /* ---- noting ---------------------------------------------------------------------------------- */
