@@ -17,11 +17,11 @@ fi
 
 read -ra compiler <<<"${CC:-cc}"
 kills=$(realpath tests/record/kills.sh)
-cp testdata/record/named.c "$work" || exit 1
 for program in waits ends forks counts; do
     "${compiler[@]}" -O1 -g -pthread -o "$work/$program" "testdata/record/$program.c" || exit 1
 done
 "${compiler[@]}" -O1 -g -pthread -Ilib -o "$work/plugins" testdata/record/plugins.c &&
+    cp testdata/record/named.c "$work" &&
     "${compiler[@]}" -O1 -g -fPIC -shared -DPLUGIN -o "$work/plugin.so" testdata/record/plugins.c || exit 1
 library=$(realpath "$BUILD")/libgotrace.so
 cd "$work" || exit 1
@@ -480,6 +480,7 @@ programs() {
     local i
     rm -f programs.*
     for i in {1..300}; do cp f_a "program$i"; done
+    # shellcheck disable=SC2016
     "$gotrace" record --follow-forks -o programs.trace -- bash -c 'for i in {1..300}; do "./program$i"; done; ./f_c' || return 1
     "$gotrace" validate -q programs.trace programs.trace.* || return 1
     [ "$(functions programs.trace programs.trace.*)" = 'f_a f_c ' ] && [ "$(cat programs.trace.* | grep -c f_a)" -ge 300 ]
@@ -539,6 +540,7 @@ fi
 # It is executed by the shell, as by other programs, also if it is in PATH.
 shell_script() {
     local name
+    # shellcheck disable=SC2016
     printf 'sleep 0.01; echo "$1"; exit 6\n' >plain && chmod +x plain || return 1
     for name in ./plain plain; do
         [ "$(PATH="$work:$PATH" "$gotrace" record -o plain.trace -- "$name" 'a b'; echo $?)" = $'a b\n6' ] &&
