@@ -89,3 +89,21 @@ echo '== sound: a thread that is interrupted while it records the last event of 
     echo 'Frequency freq=1000000000'
 } | sized_script | gotrace synth -o interrupted.trace
 run gotrace validate interrupted.trace
+
+# A tick is 6.16 ns: readers round each difference down, so thread 1 is 1.5 us early when it starts goroutine 2.
+echo '== sound: a tick is not a whole number of nanoseconds'
+{
+    echo 'Trace Go1.22'
+    echo 'EventBatch gen=1 m=1 time=1000000'
+    echo 'ProcStatus dt=1 p=0 pstatus=1'
+    lines 2000 'HeapAlloc dt=17 heapalloc_value=1'
+    echo 'GoStart dt=17 g=2 g_seq=1'
+    echo 'GoDestroy dt=17'
+    echo 'EventBatch gen=1 m=2 time=1034000'
+    echo 'ProcStatus dt=1 p=1 pstatus=1'
+    echo 'GoStatus dt=1 g=1 m=2 gstatus=2'
+    echo 'GoCreate dt=9 new_g=2 new_stack=0 stack=0'
+    echo 'EventBatch gen=1 m=18446744073709551615 time=1900000'
+    echo 'Frequency freq=162257633'
+} | sized_script | gotrace synth -o rounded.trace
+run gotrace validate rounded.trace

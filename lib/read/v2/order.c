@@ -377,6 +377,8 @@ static inline void check_time_order(struct gt_v2 *v2, const gt_v2_event *e)
         return;
     }
     int64_t by = (int64_t)((uint64_t)b->latest - (uint64_t)e->time);
+    if (by >= 0 && by <= v2->rounding)
+        return;
     if (b->count++ == 0)
         b->offset = e->offset;
     if (by > b->most || by < 0)

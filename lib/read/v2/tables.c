@@ -282,6 +282,10 @@ static int compare_samples(const void *x, const void *y)
     return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
+/* Go's reader converts each difference of time in a batch by itself, and rounds it down; an event
+ * takes at least two bytes. Source: Go 1.27, internal/trace/batchcursor.go, nextEvent. */
+enum { MOST_ROUNDING = GT_V2_MAX_BATCH / 2 };
+
 static bool check_clock(gotrace_reader *reader, struct gt_v2 *v2, gt_generation *g)
 {
     gt_place at = GT_AT(g->summary.offset);
@@ -299,6 +303,7 @@ static bool check_clock(gotrace_reader *reader, struct gt_v2 *v2, gt_generation 
         v2->ns_per_tick = 1.0 / ((double)g->summary.frequency / 1e9);
         reader->summary.frequency = g->summary.frequency;
     }
+    v2->rounding = v2->ns_per_tick == (double)(int64_t)v2->ns_per_tick ? 0 : MOST_ROUNDING;
     return reader->summary.version < GOTRACE_FIRST_SYNC || g->summary.has_clocks ||
            gt_report(reader, GOTRACE_RULE_GENERATION_CLOCK, at, "generation %llu has no clocks",
                      (unsigned long long)g->summary.generation);

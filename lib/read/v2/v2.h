@@ -167,6 +167,7 @@ struct gt_v2 {
     gt_v2_sample *samples;
     size_t sample_count, sample_capacity, next_sample;
     double ns_per_tick;
+    int64_t rounding;      /* ns by which rounding may make an event of the generation too early */
     uint64_t latest_ticks; /* a time after all events of the generation, UINT64_MAX: unknown */
     uint8_t *buffer;       /* a batch of a table, or one that is read ahead */
     gt_v2_cursor *cursors;
