@@ -367,14 +367,19 @@ int processes_follow(processes *p, program *main, uint64_t end)
 {
     const uint64_t fork_ns = SECOND_NS; /* that a child needs to take a ring */
     uint64_t last = now();              /* when processes were left */
+    bool left = true;
     uint32_t pulse = p->shared->pulse;
     p->list[0]->pid = main->pid;
     if (p->shared->follows)
         raise_limit();
     while (now() < end && !program_wants_end()) {
         bool forks = p->shared->follows && p->shared->forks > 0; /* before they are seen */
-        if (follow_all(p, main))
+        bool before = left;
+        left = follow_all(p, main);
+        if (left)
             last = now();
+        else if (before && p->shared->follows)
+            continue; /* the last process may have created one after the others were seen */
         else if (!forks || now() - last > fork_ns)
             break;
         wait_for_work(p->shared, pulse);

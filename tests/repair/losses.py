@@ -98,7 +98,7 @@ def main():
                         continue
                     with open(path, 'wb') as out:
                         out.write(made)
-                    count, _ = errors(path)
+                    count = errors(path)
                     found[way].append(count)
                     if args.v or count > MOST_ERRORS:
                         print(f'{way.__name__} {os.path.basename(file)} {i}: {count} errors')
