@@ -7,14 +7,20 @@ enum {
     NEAR = 4096,       /* range of bytes after a damaged record in which others are consequences */
 };
 
+/* Counts a consequence. */
+static bool add(gt_faults *f, uint64_t offset)
+{
+    if (f->more++ == 0)
+        f->offset = offset;
+    return true;
+}
+
 /* After an unreadable record, the bytes that follow may be misread as other records. */
 static bool follows_in_file(gt_faults *f, uint64_t offset)
 {
     bool follows = f->damaged && offset >= f->damaged - 1 && offset - (f->damaged - 1) < NEAR;
     f->damaged = offset + 1;
-    if (follows && f->more++ == 0)
-        f->offset = offset;
-    return follows;
+    return follows && add(f, offset);
 }
 
 /* The tables of a trace are lost by one fault, also where each generation has its own. */
@@ -24,19 +30,13 @@ static bool follows_in_tables(gt_faults *f, bool table, uint64_t offset)
         f->tables[table]++;
         return false;
     }
-    if (f->more++ == 0)
-        f->offset = offset;
-    return true;
+    return add(f, offset);
 }
 
 /* A generation that is cut off was reported: it lacks events too. */
 static bool follows_from_end(gt_faults *f, uint64_t offset)
 {
-    if (f->tables[true] == 0)
-        return false;
-    if (f->more++ == 0)
-        f->offset = offset;
-    return true;
+    return f->tables[true] > 0 && add(f, offset);
 }
 
 bool gt_faults_follows(gt_faults *f, gotrace_rule rule, uint64_t offset, int64_t now, int64_t gap)
@@ -67,9 +67,7 @@ bool gt_faults_follows(gt_faults *f, gotrace_rule rule, uint64_t offset, int64_t
         f->reported[clocks]++;
         return false;
     }
-    if (f->more++ == 0)
-        f->offset = offset;
-    return true;
+    return add(f, offset);
 }
 
 bool gt_faults_generation(gt_faults *f)
