@@ -152,7 +152,7 @@ static bool set_above_zero(const option_spec *o, const char *value, uint64_t *fi
     if (!size && !set_number(o, value, field))
         return false;
     if (*field == 0)
-        diag_error("--%s takes a number above 0", o->name);
+        diag_error("--%s takes a number above 0, not '%s'", o->name, value);
     return *field != 0;
 }
 
