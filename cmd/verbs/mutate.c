@@ -97,7 +97,7 @@ static int write_variant(const mutating *p, const mutate_variant *v, const verdi
     return closed > status ? closed : status;
 }
 
-static int mutate_one(mutating *p, mutate *m, const gotrace_config *config)
+static int mutate_one(mutating *p, mutate *m, const gotrace_config *config, findings *problems)
 {
     mutate_variant variant;
     gotrace_error error = {.rule = GOTRACE_RULE_NONE};
@@ -107,8 +107,12 @@ static int mutate_one(mutating *p, mutate *m, const gotrace_config *config)
         status = GOTRACE_ERROR;
     if (status == GOTRACE_OK)
         return write_variant(p, &variant, &found);
-    diag_error("%s: %s", p->name, error.message);
-    return status == GOTRACE_END ? EXIT_DAMAGED : EXIT_SYSTEM;
+    if (status == GOTRACE_END) { /* nothing to change */
+        diag_error("%s: %s", p->name, error.message);
+        return EXIT_DAMAGED;
+    }
+    findings_add(problems, &error);
+    return EXIT_SYSTEM;
 }
 
 static int mutate_file(mutating *p, const char *path)
@@ -128,7 +132,7 @@ static int mutate_file(mutating *p, const char *path)
         findings_add(&in.found, &error);
     for (uint64_t i = 0; m && i < p->set->count && status == EXIT_SOUND; i++) {
         p->job.seed = p->set->seed + i;
-        status = mutate_one(p, m, &config);
+        status = mutate_one(p, m, &config, &in.found);
     }
     mutate_free(m);
     free(bytes);

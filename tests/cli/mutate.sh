@@ -48,6 +48,7 @@ run gotrace mutate --break gc.strat a.trace
 run gotrace mutate --keep-valid -o none broken/b.gc.start.0.trace
 run gotrace mutate -o none missing.trace
 run gotrace mutate -o a.trace b.trace
+run gotrace mutate --max-memory 100K -o none b.trace
 printf 'no trace' >c
 run gotrace mutate -o none c
 run gotrace mutate --keep-valid -o none c
