@@ -373,6 +373,10 @@ chrome_thread *chrome_thread_start(chrome_block_fn write, void *ctx);
  * a write failed; further blocks are dropped. */
 bool chrome_thread_queue(chrome_thread *thread, const chrome_block *block);
 
+/* Returns the blocks that were written to their homes. With `wait`, and if there are none, waits
+ * for some of those in the queue. */
+void chrome_thread_return(chrome_thread *thread, bool wait);
+
 /* Waits until everything is written, and ends the thread. */
 bool chrome_thread_end(chrome_thread *thread);
 

@@ -8,7 +8,7 @@
 #include "core/thread.h"
 
 /* Queue size in blocks. Blocks become complete in bursts, when a record ends that all later ones
- * waited for; the queue must take such a burst without blocking. Waking the thread is expensive, so
+ * waited for; the queue must take such a burst without blocking. Waking a thread is expensive, so
  * it is done for several blocks at a time. */
 enum { QUEUE_SIZE = 144, WAKE_BLOCKS = 8 };
 
@@ -19,6 +19,7 @@ struct chrome_thread {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* signalled when one of the following changes */
     uint64_t passed, done;  /* blocks passed to the thread, and blocks written */
+    uint64_t wanted;        /* the caller waits until this many are written */
     bool failed, ends;
     uint64_t returned; /* blocks returned to their spools; at most `done` */
     chrome_block blocks[QUEUE_SIZE];
@@ -41,7 +42,7 @@ static void *write_blocks(void *arg)
         pthread_mutex_lock(&t->lock);
         t->failed = failed;
         t->done++;
-        if (t->passed - t->done <= QUEUE_SIZE - WAKE_BLOCKS)
+        if (t->done >= t->wanted)
             pthread_cond_signal(&t->changed);
     }
     pthread_mutex_unlock(&t->lock);
@@ -75,11 +76,32 @@ static void return_blocks(chrome_thread *t)
     }
 }
 
+/* Waits until some of the blocks in the queue are written, if there are any. The caller holds the
+ * lock. */
+static void wait_for_some(chrome_thread *t)
+{
+    uint64_t queued = t->passed - t->done;
+
+    t->wanted = t->done + (queued < WAKE_BLOCKS ? queued : WAKE_BLOCKS);
+    pthread_cond_signal(&t->changed);
+    while (t->done < t->wanted)
+        pthread_cond_wait(&t->changed, &t->lock);
+}
+
+void chrome_thread_return(chrome_thread *t, bool wait)
+{
+    pthread_mutex_lock(&t->lock);
+    if (wait && t->returned == t->done)
+        wait_for_some(t);
+    return_blocks(t);
+    pthread_mutex_unlock(&t->lock);
+}
+
 bool chrome_thread_queue(chrome_thread *t, const chrome_block *block)
 {
     pthread_mutex_lock(&t->lock);
-    while (t->passed - t->done == QUEUE_SIZE)
-        pthread_cond_wait(&t->changed, &t->lock);
+    if (t->passed - t->done == QUEUE_SIZE)
+        wait_for_some(t);
     return_blocks(t);
     t->blocks[t->passed++ % QUEUE_SIZE] = *block;
     bool failed = t->failed;

@@ -10,6 +10,8 @@ enum {
      * ones go to a temporary file. */
     SPOOL_WINDOW = 32 * 1024 * 1024,
     SPOOL_BLOCK = 17, /* 128 KiB */
+    /* The same with the blocks that the writing thread has. */
+    SPOOL_MOST = SPOOL_WINDOW + 4 * 1024 * 1024,
     /* Output is held back up to this size, while slices may still be backdated to the beginning of
      * the trace. */
     HELD_MOST = 24 * 1024 * 1024,
@@ -170,6 +172,15 @@ static bool write_block(void *ctx, const chrome_block *block)
            !(t->window && t->window->error);
 }
 
+/* Makes memory of blocks that were written available, and limits that of all blocks. */
+static void return_blocks(const chrome_timeline *t)
+{
+    const spool *s = &t->spool;
+
+    if (t->thread)
+        chrome_thread_return(t->thread, s->in_memory + s->taken > SPOOL_MOST);
+}
+
 /* Passes blocks to the writer, up to the first one with an open record. */
 static void write_front(chrome_timeline *t, spool *s, bool all)
 {
@@ -183,6 +194,7 @@ static void write_front(chrome_timeline *t, spool *s, bool all)
         }
         if (t->thread) {
             t->stopped = !chrome_thread_queue(t->thread, &block);
+            return_blocks(t);
         } else {
             t->stopped = !write_block(t, &block);
             spool_release(s, &block.records);
@@ -197,6 +209,7 @@ void chrome_write_complete(chrome_timeline *t)
         t->holding = false;
     if (t->holding)
         return;
+    return_blocks(t);
     write_front(t, &t->head, true);
     if (spool_is_empty(&t->head))
         write_front(t, &t->spool, t->ended);

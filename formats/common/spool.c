@@ -239,6 +239,7 @@ bool spool_take(spool *s, bool all, bool open, spool_taken *taken)
         s->stored++;
     }
     *taken = (spool_taken){block->bytes, block->used, block->capacity};
+    s->taken += block->capacity;
     s->front++;
     /* When no stored block is left, its space on disk is reused. */
     if (s->front == s->stored && s->file_end > 0) {
@@ -251,5 +252,6 @@ bool spool_take(spool *s, bool all, bool open, spool_taken *taken)
 
 void spool_release(spool *s, const spool_taken *taken)
 {
+    s->taken -= taken->capacity;
     no_memory_for(s, taken->bytes, taken->capacity);
 }

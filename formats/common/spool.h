@@ -43,6 +43,7 @@ typedef struct spool_block {
  * filled. */
 typedef struct spool {
     size_t window, in_memory;
+    size_t taken;        /* memory of blocks that were taken and not released */
     unsigned shift;      /* a block has 1 << shift bytes, or one larger entry */
     spool_block *blocks; /* indexed by the lowest bits of block numbers */
     size_t capacity;     /* a power of two */

@@ -1,14 +1,17 @@
 /*
  * test_chrome.c - properties of `convert --to chrome` for every trace of the corpora, whole and
  * truncated: events in order of time, nested slices, arrows and regions in pairs, arrows attached
- * to slices or instants at both ends, and no unused frame.
+ * to slices or instants at both ends, and no unused frame. Also, how much memory the blocks of the
+ * writing thread take.
  */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "absurd.h"
 #include "formats/formats.h"
+#include "formats/chrome/chrome.h"
 #include "formats/common/idmap.h"
 #include "support.h"
 
@@ -508,6 +511,48 @@ START_TEST(absurd_lengths)
 }
 END_TEST
 
+/* Writes slowly, and compares the number in each block. */
+static bool write_slowly(void *ctx, const chrome_block *block)
+{
+    uint64_t *written = ctx, number;
+
+    usleep(100);
+    memcpy(&number, block->records.bytes, sizeof number);
+    return number == (*written)++;
+}
+
+START_TEST(memory_of_slow_thread)
+{
+    enum { SHIFT = 12, BLOCK = 1 << SHIFT, WINDOW = 4 * BLOCK, MOST = 16 * BLOCK, COUNT = 500 };
+    uint64_t written = 0, position;
+    chrome_block block = {0};
+    spool s;
+
+    ck_assert(spool_init(&s, WINDOW, SHIFT));
+    block.home = &s;
+    chrome_thread *thread = chrome_thread_start(write_slowly, &written);
+    ck_assert_ptr_nonnull(thread);
+    for (uint64_t i = 0; i < COUNT; i++) {
+        unsigned char *entry = spool_reserve(&s, BLOCK, &position);
+        ck_assert_ptr_nonnull(entry);
+        memset(entry, 0, BLOCK);
+        memcpy(entry, &i, sizeof i);
+        while (spool_take(&s, true, false, &block.records))
+            ck_assert(chrome_thread_queue(thread, &block));
+        chrome_thread_return(thread, s.in_memory + s.taken > MOST);
+        ck_assert_uint_le(s.in_memory + s.taken, MOST);
+    }
+    /* fewer blocks than the thread is woken for */
+    for (int i = 0; i < COUNT && s.taken > 0; i++)
+        chrome_thread_return(thread, true);
+    ck_assert_uint_eq(s.taken, 0);
+    ck_assert(chrome_thread_end(thread));
+    ck_assert_uint_eq(written, COUNT);
+    ck_assert_int_eq(s.error, 0);
+    spool_free(&s);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("chrome");
@@ -524,6 +569,7 @@ int main(void)
     tcase_add_test(cases, absurd_strings);
     tcase_add_test(cases, absurd_counters);
     tcase_add_test(cases, absurd_lengths);
+    tcase_add_test(cases, memory_of_slow_thread);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }
