@@ -64,6 +64,7 @@ typedef struct states {
     uint64_t sync_ticks; /* v2: of the sync before the first event, which has its time only so */
     bool begun;          /* an event that is not a sync was processed */
     uint32_t forever;    /* the name of that reason */
+    gotrace_event end;   /* v1: the end of a system call that did not block */
     bool v1, beginning;  /* v1: the states at the beginning are still being reported */
     bool failed;         /* memory was refused */
 } states;

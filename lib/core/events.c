@@ -192,6 +192,19 @@ static void set_args(gt_v1_shape *shape, const gotrace_arg_spec **args, int vers
     shape->refers = shape->string || (shape->start && version >= GT_FIRST_NUMBERED);
 }
 
+static bool is_detailed(const gt_v1_shape *shape)
+{
+    switch ((gt_action)shape->action) {
+    case GT_ACTION_METRIC:
+    case GT_ACTION_TASK_END:
+    case GT_ACTION_REGION:
+    case GT_ACTION_LOG:
+    case GT_ACTION_SAMPLE: return true;
+    case GT_ACTION_RANGE_BEGIN: return shape->range == GOTRACE_RANGE_STW;
+    default: return shape->task || shape->parent || shape->string;
+    }
+}
+
 static gt_v1_shape shape_of(int version, unsigned code)
 {
     const gotrace_event_spec *spec = gotrace_event_spec_of(version, code);
@@ -219,6 +232,7 @@ static gt_v1_shape shape_of(int version, unsigned code)
     unsigned times = version < GT_FIRST_NUMBERED ? 2 : 1;
     shape.slots = (uint8_t)(values - times - stack);
     set_args(&shape, args + times, version);
+    shape.detailed = is_detailed(&shape);
     shape.sorted_separately = shape.action == GT_ACTION_SAMPLE ||
                               (shape.action == GT_ACTION_EXIT && version < GT_FIRST_NUMBERED);
     if (!(spec->flags & GOTRACE_SPEC_DATA) && shape.action != GT_ACTION_SAMPLE)

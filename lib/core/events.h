@@ -90,7 +90,8 @@ typedef struct gt_v1_shape {
     uint8_t task, parent, string, start; /* positions; start: of a new goroutine */
     bool refers;                         /* string or start is an id of a table */
     bool sorted_separately; /* the event is ordered by a list of the index, not by its proc */
-    uint8_t unused[2];      /* pads to 64 bytes, so that the index is a shift */
+    bool detailed;          /* more of its gotrace_event than its place depends on arguments */
+    uint8_t unused;         /* pads to 64 bytes, so that the index is a shift */
 } gt_v1_shape;
 
 _Static_assert(sizeof(gt_v1_shape) == 64, "a shape is found by a shift");

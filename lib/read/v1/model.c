@@ -102,7 +102,7 @@ static void set_sample(gotrace_event *out)
     out->proc = out->args[1] == UINT64_MAX ? GOTRACE_NO_PROC : out->lane;
 }
 
-/* Fields that depend on more than the type. */
+/* Fields that depend on more than the type, of an event whose shape is detailed. */
 static bool fill_details(gotrace_reader *reader, const gt_event *e, const gt_v1_shape *shape,
                          const gt_effect *effect, gotrace_event *out)
 {
@@ -174,15 +174,14 @@ bool gt_model_fill(gotrace_reader *reader, const gt_event *e, const gt_effect *e
     bool blocks = e->flags & GT_EVENT_BLOCKS;
     uint8_t kind = blocks ? GOTRACE_KIND_TRANSITION : shape->kind;
     uint8_t resource = blocks ? GOTRACE_RESOURCE_GOROUTINE : shape->resource;
-    int64_t proc, thread;
-    gt_states_place(reader->states, e, &proc, &thread);
+    const gt_proc_state *place = gt_states_proc(reader->states, e);
     /* Set field by field: clearing the whole struct first takes longer than the rest. */
     out->time = gt_time_of(reader, e->ticks);
     out->ticks = (uint64_t)e->ticks;
     out->offset = e->offset;
-    out->proc = proc;
-    out->lane = effect->lane ? (int64_t)effect->lane : proc;
-    out->thread = thread;
+    out->proc = place->id;
+    out->lane = effect->lane ? (int64_t)effect->lane : place->id;
+    out->thread = place->thread;
     out->generation = out->generation_index = 0;
     out->goroutine = e->goroutine;
     out->subject = out->value = 0;
@@ -201,5 +200,5 @@ bool gt_model_fill(gotrace_reader *reader, const gt_event *e, const gt_effect *e
     if (!futile && kind == GOTRACE_KIND_TRANSITION)
         head |= fill_transition(e, shape, effect, resource, out);
     gt_head_set(out, head);
-    return futile || fill_details(reader, e, shape, effect, out);
+    return futile || !shape->detailed || fill_details(reader, e, shape, effect, out);
 }

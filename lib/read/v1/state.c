@@ -624,17 +624,6 @@ GT_INLINE bool dispatch(gt_step *s)
     }
 }
 
-static gt_proc_state *proc_of(const gt_states *states, const gt_event *e)
-{
-    return &states->procs[e->proc < states->count ? e->proc : states->count - 1];
-}
-
-void gt_states_place(const gt_states *states, const gt_event *e, int64_t *proc, int64_t *thread)
-{
-    *proc = proc_of(states, e)->id;
-    *thread = proc_of(states, e)->thread;
-}
-
 bool gt_states_step(gotrace_reader *reader, gt_states *states, const gt_event *e, gt_effect *effect)
 {
     gt_step *s = &states->current;
@@ -645,7 +634,7 @@ bool gt_states_step(gotrace_reader *reader, gt_states *states, const gt_event *e
     effect->from = effect->to = GOTRACE_STATE_UNDETERMINED;
     effect->lane = 0;
     effect->suspect = false;
-    s->p = proc_of(states, e);
+    s->p = gt_states_proc(states, e);
     s->g = find(s, e->goroutine);
     if (!s->g)
         return false;

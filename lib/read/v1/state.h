@@ -65,9 +65,11 @@ bool gt_region_fits(const gotrace_reader *reader, const gt_region *region, uint6
 bool gt_states_step(gotrace_reader *reader, gt_states *states, const gt_event *event,
                     gt_effect *effect);
 
-/* The current proc and thread of an event. */
-void gt_states_place(const gt_states *states, const gt_event *event, int64_t *proc,
-                     int64_t *thread);
+/* The proc of an event. */
+static inline gt_proc_state *gt_states_proc(const gt_states *states, const gt_event *e)
+{
+    return &states->procs[e->proc < states->count ? e->proc : states->count - 1];
+}
 
 void gt_states_free(gotrace_reader *reader, gt_states *states);
 
