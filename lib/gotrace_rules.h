@@ -56,7 +56,7 @@
     X(43, TIME_ORDER, "time.order", CLOCKS, PROBLEM, "timestamps do not decrease in the order given by the sequence numbers", "Go order1005, order1007") \
     X(44, TIME_SYSCALL, "time.syscall", CLOCKS, PROBLEM, "a system call ends after it blocks", "Go order1007") \
     X(45, TIME_SPAN, "time.span", CLOCKS, WARNING, "a trace spans less than a year", "gotrace; Go does not check this") \
-    X(46, CLOCK_BACK, "clock.back", CLOCKS, WARNING, "timestamps never decrease along cause and effect, and no clock decreases from one generation to the next", "gotrace; Go increases the time of the later event") \
+    X(46, CLOCK_BACK, "clock.back", CLOCKS, WARNING, "timestamps never decrease along cause and effect, no clock decreases from one generation to the next, and all generations have one frequency", "gotrace; Go increases the time of the later event") \
     X(47, PROC_START, "proc.start", INCONSISTENT, PROBLEM, "a proc is stopped before it starts", "Go postProcessTrace") \
     X(48, PROC_STOP, "proc.stop", INCONSISTENT, PROBLEM, "a proc that stops was started and runs no goroutine", "Go postProcessTrace") \
     X(49, GC_START, "gc.start", INCONSISTENT, PROBLEM, "a GC cycle ends before the next starts", "Go postProcessTrace") \

@@ -60,6 +60,7 @@ static bool open_alone(gt_ahead *a, job *j)
     alone->batches = j->of->batches;
     alone->generations = j->generations;
     alone->generation_count = j->job.number + 1 < j->of->generation_count ? 2 : 1;
+    alone->common_frequency = j->of->common_frequency;
     alone->assumed = &j->job.assumed;
     return gt_v2_start(reader);
 }

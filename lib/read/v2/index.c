@@ -268,6 +268,51 @@ static bool lacks_tables(const look *l, const gt_generation *g)
     return l->reader->summary.version < GOTRACE_FIRST_SYNC;
 }
 
+/* ---- the frequency --------------------------------------------------------------------------- */
+
+/* Reads the first record of a batch of clocks, if it is the frequency. */
+static bool read_frequency(gotrace_reader *reader, const gt_batch *b, uint64_t *frequency)
+{
+    uint8_t bytes[2 + GT_VARINT_MAX];
+    size_t n, wanted = b->size < sizeof bytes ? b->size : sizeof bytes;
+    const uint8_t *p = bytes;
+    if (gt_source_read(reader->source, b->data, bytes, wanted, &n, &reader->error) < 0)
+        return gt_fail(reader);
+    if (n && *p == GOTRACE_V2_Sync)
+        p++;
+    *frequency = 0;
+    if (p < bytes + n && *p++ == GOTRACE_V2_Frequency && gt_varint(&p, bytes + n, frequency) <= 0)
+        *frequency = 0;
+    return true;
+}
+
+/* Finds the frequency that most generations have, which is that of all: the runtime determines it
+ * once. Source: Go 1.27, runtime/runtime.go, ticksPerSecond. */
+static bool find_frequency(gotrace_reader *reader, struct gt_v2 *v2)
+{
+    uint64_t common = 0;
+    size_t lead = 0, with = 0, same = 0;
+    for (size_t n = 0; n < v2->generation_count; n++) {
+        gt_generation *g = &v2->generations[n];
+        for (size_t i = g->first; i < g->first + g->count && !g->frequency; i++)
+            if (v2->batches[i].kind == GT_BATCH_SYNC &&
+                !read_frequency(reader, &v2->batches[i], &g->frequency))
+                return false;
+        if (g->frequency == 0)
+            continue;
+        with++;
+        if (lead == 0)
+            common = g->frequency;
+        lead = common == g->frequency ? lead + 1 : lead - 1;
+    }
+    for (size_t n = 0; n < v2->generation_count; n++)
+        same += common && v2->generations[n].frequency == common;
+    v2->common_frequency = 2 * same > with ? common : 0;
+    return true;
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
 static bool check_end(look *l)
 {
     struct gt_v2 *v2 = l->v2;
@@ -298,5 +343,5 @@ bool gt_v2_index(gotrace_reader *reader)
             return false;
     reader->summary.generations = v2->generation_count;
     reader->summary.writer = "Go";
-    return check_end(&l);
+    return find_frequency(reader, v2) && check_end(&l);
 }

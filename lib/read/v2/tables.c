@@ -286,22 +286,38 @@ static int compare_samples(const void *x, const void *y)
  * takes at least two bytes. Source: Go 1.27, internal/trace/batchcursor.go, nextEvent. */
 enum { MOST_ROUNDING = GT_V2_MAX_BATCH / 2 };
 
+/* Another frequency than that of the other generations moves all times of the generation. */
+static bool check_frequency(gotrace_reader *reader, struct gt_v2 *v2, gt_generation *g)
+{
+    uint64_t common = v2->common_frequency, found = g->summary.frequency;
+    if (common == 0 || common == found)
+        return true;
+    g->summary.frequency = common;
+    return found == 0 ||
+           gt_report(reader, GOTRACE_RULE_CLOCK_BACK, GT_AT(g->summary.offset),
+                     "generation %llu has a frequency of %llu ticks per second, but the others "
+                     "have %llu, which is taken for it too",
+                     (unsigned long long)g->summary.generation, (unsigned long long)found,
+                     (unsigned long long)common);
+}
+
 static bool check_clock(gotrace_reader *reader, struct gt_v2 *v2, gt_generation *g)
 {
     gt_place at = GT_AT(g->summary.offset);
     bool cut_off = !g->sync && !g->summary.complete && reader->summary.version < GOTRACE_FIRST_SYNC;
-    if (!g->sync || g->summary.frequency == 0) {
-        if (!cut_off &&
-            !gt_report(reader, GOTRACE_RULE_GENERATION_CLOCK, at,
-                       g->sync ? "generation %llu has a frequency of 0: its times are infinite"
-                               : "generation %llu has no frequency",
-                       (unsigned long long)g->summary.generation))
-            return false;
-        if (v2->ns_per_tick == 0)
-            v2->ns_per_tick = 1;
-    } else {
+    if ((!g->sync || g->summary.frequency == 0) && !cut_off &&
+        !gt_report(reader, GOTRACE_RULE_GENERATION_CLOCK, at,
+                   g->sync ? "generation %llu has a frequency of 0: its times are infinite"
+                           : "generation %llu has no frequency",
+                   (unsigned long long)g->summary.generation))
+        return false;
+    if (!check_frequency(reader, v2, g))
+        return false;
+    if (g->summary.frequency) {
         v2->ns_per_tick = 1.0 / ((double)g->summary.frequency / 1e9);
         reader->summary.frequency = g->summary.frequency;
+    } else if (v2->ns_per_tick == 0) {
+        v2->ns_per_tick = 1;
     }
     v2->rounding = v2->ns_per_tick == (double)(int64_t)v2->ns_per_tick ? 0 : MOST_ROUNDING;
     return reader->summary.version < GOTRACE_FIRST_SYNC || g->summary.has_clocks ||

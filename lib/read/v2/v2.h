@@ -54,6 +54,7 @@ typedef struct gt_batch {
 typedef struct gt_generation {
     gotrace_generation_summary summary;
     size_t first, count; /* index in gt_v2.batches, and number */
+    uint64_t frequency;  /* as recorded; 0: none is found */
     bool sync;           /* it has a frequency */
     bool damaged;        /* its events are inconsistent */
 } gt_generation;
@@ -159,6 +160,7 @@ struct gt_v2 {
     size_t batch_count, batch_capacity;
     gt_generation *generations;
     size_t generation_count, generation_capacity;
+    uint64_t common_frequency; /* of more than half of those that have one; 0: there is none */
     /* The current generation. */
     size_t current;      /* in generations */
     uint64_t generation; /* its number; 0 after the last one */
