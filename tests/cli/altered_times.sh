@@ -75,6 +75,31 @@ at=$(gotrace print --format jsonl unreadable.trace 2>/dev/null |
 printf '\76' | dd of=unreadable.trace bs=1 seek="$at" conv=notrunc status=none
 altered unreadable
 
+# flipped NAME TRACE BYTE.BIT...: a sample with these bits flipped, compared with the sample.
+flipped() {
+    local name=$1 sample=$TRACES/$2 at byte
+    shift 2
+    cp "$sample" "$name.trace"
+    chmod u+w "$name.trace"
+    for at in "$@"; do
+        byte=$(od -An -tu1 -j "${at%.*}" -N 1 "$name.trace")
+        printf "\\x$(printf %x $((byte ^ 1 << ${at#*.})))" |
+            dd of="$name.trace" bs=1 seek="${at%.*}" conv=notrunc status=none
+    done
+    events "$sample" >sound
+    altered "$name"
+}
+echo '== the first batch of a thread, 4 s before the strings of the generation'
+flipped early go1.22-threads.trace 805.5
+echo '== 140737 s after the end of the generation'
+flipped late go1.26-threads.trace 359.6
+echo '== the same, with the header of another batch and with an event that does not fit'
+flipped late_too go1.26-threads.trace 359.6 1224.4 3051.0
+echo '== the frequency of one of four generations'
+flipped frequency go1.26-gens.trace 5539.5
+echo '== the same, and that of another one cannot be read'
+flipped frequencies go1.26-gens.trace 5539.5 45.7
+
 # The tables of the generation, written when its last event is there, are later than the next generation's first batch.
 echo '== sound: a thread that is interrupted while it records the last event of a generation'
 {

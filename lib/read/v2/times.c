@@ -37,14 +37,40 @@ static bool is_end(const struct gt_v2 *v2, const gt_generation *g, uint64_t tick
     return later < 2;
 }
 
+/* The tracer writes the first strings of a generation before its first event. If one batch of
+ * events is earlier than these, by more than the rest of the generation takes, its timestamp is
+ * altered: returns the time of the strings, or else 0. Other writers of traces set the times of
+ * tables differently. Source: Go 1.27, runtime/trace.go, traceRegisterLabelsAndReasons. */
+static uint64_t begin_of_tables(const struct gt_v2 *v2)
+{
+    const gt_generation *g = &v2->generations[v2->current];
+    uint64_t strings = UINT64_MAX, early = 0, latest = 0;
+    size_t before = 0, after = 0;
+    for (size_t i = g->first; i < g->first + g->count; i++)
+        if (v2->batches[i].kind == GT_BATCH_STRINGS && v2->batches[i].time < strings)
+            strings = v2->batches[i].time;
+    for (size_t i = g->first; i < g->first + g->count; i++) {
+        const gt_batch *b = &v2->batches[i];
+        latest = b->time > latest ? b->time : latest;
+        if (b->kind != GT_BATCH_EVENTS)
+            continue;
+        after += b->time >= strings;
+        if (b->time < strings) {
+            before++;
+            early = b->time;
+        }
+    }
+    return before == 1 && after > 1 && strings - early > latest - strings ? strings : 0;
+}
+
 void gt_v2_start_times(struct gt_v2 *v2)
 {
-    uint64_t earliest = UINT64_MAX;
+    uint64_t earliest = UINT64_MAX, tables = begin_of_tables(v2);
     for (size_t i = 0; i < v2->cursor_count; i++)
         if (v2->batches[v2->cursors[i].next_batch].time < earliest)
             earliest = v2->batches[v2->cursors[i].next_batch].time;
     for (size_t i = 0; i < v2->cursor_count; i++)
-        v2->cursors[i].previous = earliest;
+        v2->cursors[i].previous = tables ? tables : earliest;
 }
 
 void gt_v2_bound_generation(const gotrace_reader *reader, struct gt_v2 *v2)
@@ -90,22 +116,50 @@ static bool is_early(gt_v2_cursor *c, const gt_batch *last, const gt_batch *batc
     return batch->time < c->previous;
 }
 
+/* The timestamp of a batch that is earlier than c->previous: with the bit that was flipped, if
+ * there is one, because most damage is a flipped bit. 0: there is none. */
+static uint64_t restore_start(const struct gt_v2 *v2, const gt_v2_cursor *c, const gt_batch *batch)
+{
+    uint64_t excess = c->previous - batch->time, end = v2->latest_ticks;
+    if (batch->next != GT_NONE && v2->batches[batch->next].time >= c->previous)
+        end = v2->batches[batch->next].time;
+    for (uint64_t bit = 1; bit; bit <<= 1)
+        if (!(batch->time & bit) && bit >= excess && bit / 2 <= excess && batch->time + bit <= end)
+            return batch->time + bit;
+    return 0;
+}
+
+static bool report_early(gotrace_reader *reader, const gt_v2_cursor *c, const gt_batch *last,
+                         uint64_t start)
+{
+    const struct gt_v2 *v2 = reader->v2;
+    const gt_batch *batch = &v2->batches[c->batch];
+    char taken[80] = "its events are taken to follow those of that batch";
+    if (start)
+        snprintf(taken, sizeof taken, "its timestamp is taken to be %llu",
+                 (unsigned long long)start);
+    else if (!last)
+        snprintf(taken, sizeof taken, "its events are taken to begin there");
+    return gt_report(
+        reader, GOTRACE_RULE_CLOCK_BACK, (gt_place){batch->offset, c->batch, GOTRACE_NO_OFFSET},
+        "the batch has timestamp %llu, but the %s has %llu; %s", (unsigned long long)batch->time,
+        last ? "thread's batch before it" : "beginning of the generation",
+        (unsigned long long)c->previous, taken);
+}
+
 bool gt_v2_check_batch(gotrace_reader *reader, gt_v2_cursor *c, const gt_batch *last)
 {
     const struct gt_v2 *v2 = reader->v2;
     const gt_batch *batch = &v2->batches[c->batch];
     bool early = c->thread && is_early(c, last, batch);
+    uint64_t start = early ? restore_start(v2, c, batch) : 0;
     c->jump = c->move_count = 0;
     c->checks = 0;
-    c->start = early ? c->previous : batch->time;
-    c->time = early ? c->time : 0;
+    c->start = start ? start : early ? c->previous : batch->time;
+    if (!early || gt_v2_ns(start, v2->ns_per_tick) > c->time)
+        c->time = 0;
     c->check_after = batch->late ? INT64_MIN : gt_time_add(latest_time(v2, c, c->batch), SLACK_NS);
-    return !early ||
-           gt_report(reader, GOTRACE_RULE_CLOCK_BACK,
-                     (gt_place){batch->offset, c->batch, GOTRACE_NO_OFFSET},
-                     "the batch has timestamp %llu, but the thread's batch before it has %llu; its "
-                     "events are taken to follow those of that batch",
-                     (unsigned long long)batch->time, (unsigned long long)c->previous);
+    return !early || report_early(reader, c, last, start);
 }
 
 /* ---- jumps --------------------------------------------------------------------------------- */
@@ -167,8 +221,8 @@ static void read_times(const struct gt_v2 *v2, const gt_v2_cursor *c, const gt_v
     }
 }
 
-/* How much a difference of time is reduced so that a batch ends earlier by `excess`: by the bit
- * that was flipped, if there is one, because most damage is a flipped bit. */
+/* How much a time, or a difference of time, is reduced so that a batch ends earlier by `excess`: by
+ * the bit that was flipped, if there is one, because most damage is a flipped bit. */
 static int64_t reduction(uint64_t ticks, int64_t excess, double ns_per_tick)
 {
     for (uint64_t bit = 1; bit; bit <<= 1) {
@@ -233,7 +287,7 @@ static bool mend_batch(gotrace_reader *reader, gt_v2_cursor *c, gt_v2_event *fro
     read_times(v2, c, from, size, &times);
     if (gt_v2_ns(batch->time, v2->ns_per_tick) > latest) {
         times.offset = from->offset;
-        by = times.excess;
+        by = reduction(batch->time, times.excess, v2->ns_per_tick);
     } else if (times.found) {
         by = reduction(times.ticks, times.excess, v2->ns_per_tick);
     } else if (c->checks < GT_V2_MOST_CHECKS) {
