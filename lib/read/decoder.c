@@ -122,9 +122,11 @@ void gotrace_decoder_finish(gotrace_decoder *d)
 
 /* ---- records that cross pieces --------------------------------------------------------------- */
 
-/* Moves bytes into held until it has `size` of them or the piece is used up. */
+/* Moves bytes into held until it has `size` of them or the piece is used up. It may have more. */
 static bool collect(gotrace_decoder *d, uint64_t size)
 {
+    if (d->held_size >= size)
+        return true;
     size_t left = (size_t)(d->end - d->at);
     size_t take = size - d->held_size < left ? (size_t)(size - d->held_size) : left;
     if (take == 0)

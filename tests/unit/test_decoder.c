@@ -210,6 +210,19 @@ START_TEST(all_divisions_agree)
 }
 END_TEST
 
+/* A file of another kind is recognised by its first KiB, however it is divided. */
+START_TEST(foreign_in_pieces)
+{
+    static const char begin[] = "[{\"ph\":\"X\",", end[] = "\"ts\":1}]";
+    uint8_t text[1500];
+    memset(text, ' ', sizeof text);
+    memcpy(text, begin, sizeof begin - 1);
+    memcpy(text + sizeof text - sizeof end, end, sizeof end - 1);
+    for (unsigned mode = 1; mode < 60; mode++)
+        ck_assert_int_eq(same_in_pieces(text, sizeof text, mode, "JSON", mode), GOTRACE_ERROR);
+}
+END_TEST
+
 /* The same for every record of a v2 version: in pieces, truncated, and with each bit flipped. */
 START_TEST(v2_records)
 {
@@ -603,6 +616,7 @@ int main(void)
     tcase_add_test(cases, varint_padded);
     tcase_add_test(cases, varint_too_long);
     tcase_add_test(cases, all_divisions_agree);
+    tcase_add_test(cases, foreign_in_pieces);
     tcase_add_loop_test(cases, v2_records, 0, 4);
     tcase_add_test(cases, truncation_at_every_byte);
     tcase_add_test(cases, every_bit_flipped);
