@@ -214,7 +214,7 @@ END_TEST
 START_TEST(foreign_in_pieces)
 {
     static const char begin[] = "[{\"ph\":\"X\",", end[] = "\"ts\":1}]";
-    uint8_t text[1500];
+    uint8_t text[1034]; /* the end is just after the first KiB */
     memset(text, ' ', sizeof text);
     memcpy(text, begin, sizeof begin - 1);
     memcpy(text + sizeof text - sizeof end, end, sizeof end - 1);
