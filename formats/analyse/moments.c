@@ -382,7 +382,7 @@ static void range_of(run *r, const gotrace_event *e)
 
 static void add_event(run *r, const gotrace_event *e)
 {
-    r->now = e->time > r->now ? e->time : r->now;
+    r->now = e->time;
     states_event(&r->states, e);
     switch ((gotrace_kind)e->kind) {
     case GOTRACE_KIND_TRANSITION:

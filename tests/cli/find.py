@@ -47,7 +47,7 @@ class Follower:
         self.goroutines, self.tasks, self.ranges, self.active, self.alive = {}, {}, {}, {}, set()
         self.found = []
         for e in events:
-            self.now = max(self.now, e['time'])
+            self.now = e['time']
             self.event(e)
         self.end()
 
