@@ -70,6 +70,44 @@ typedef struct gotrace_semantics {
 } gotrace_semantics;
 
 /* ---------------------------------------------------------------------------------------------
+ * Events in brief
+ */
+
+/* gotrace_brief.given */
+enum {
+    GOTRACE_BRIEF_CAUSE = 0,
+    GOTRACE_BRIEF_START_STACK,
+    GOTRACE_BRIEF_REASON,
+    GOTRACE_BRIEF_OTHER, /* for the caller's own use */
+};
+
+#define GOTRACE_BRIEF_NONE INT32_MIN /* no proc, no thread */
+
+/* What most analyses need of a transition or a system call, for callers that store events or pass
+ * them to other threads: a gotrace_event of 192 bytes takes longer to copy than to decode. The
+ * members are those of gotrace_event, without the ticks and the arguments. Fixed. */
+typedef struct gotrace_brief {
+    int64_t time;
+    uint64_t offset;
+    uint8_t type, kind, resource, from, to, range, flags;
+    uint8_t given; /* which member of extra is set; the others of gotrace_event are 0 */
+    int32_t proc, lane, thread;
+    uint32_t stack;
+    uint64_t goroutine, subject;
+    union {
+        uint64_t cause, start_stack;
+        const char *reason;
+        const void *other;
+    } extra;
+} gotrace_brief;
+
+/* gotrace_reader_next, but a transition or system call that can be represented so is stored in
+ * *brief, with *event NULL. It is one of the generation of the last event that was not. After
+ * gotrace_reader_select no event is returned in brief. */
+GOTRACE_API gotrace_status gotrace_reader_next_brief(gotrace_reader *reader, gotrace_brief *brief,
+                                                     const gotrace_event **event);
+
+/* ---------------------------------------------------------------------------------------------
  * The state that a writer tracks
  */
 

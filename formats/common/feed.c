@@ -5,32 +5,19 @@
 #include "formats/common/event_data.h"
 #include "formats/common/feed_stacks.h"
 #include "core/thread.h"
+#include "gotrace_experimental.h"
 
 /* A thread that waits is woken when half of the blocks are ready for it. To wake it costs as much
  * as hundreds of events, or thousands in a virtual machine, so it must have work for many. */
 enum { BLOCKS = 8, BLOCK_EVENTS = 4096, BLOCK_DATA = 128 * 1024 };
 
-/* What the extra member of a record is. */
-enum { EXTRA_CAUSE, EXTRA_START_STACK, EXTRA_REASON, EXTRA_WHOLE };
-
-/* An event. Most are transitions, of which only this is copied: an event of 184 bytes takes longer
- * to move from one processor to another than to decode. */
+/* An event. Most are transitions, of which only this is copied: an event of 192 bytes takes longer
+ * to move from one processor to another than to decode. Of the others extra.other is the copy. */
 struct feed_record {
-    int64_t time;
-    uint64_t offset, goroutine, subject;
-    union {
-        uint64_t cause, start_stack;
-        const char *reason;
-        const gotrace_event *whole; /* the copy of the event; nothing else is set */
-    } extra;
-    int32_t proc, lane, thread; /* NONE: none */
-    uint32_t stack;
-    uint8_t type, kind, resource, from, to, range, flags, extra_is;
+    gotrace_brief brief;
 };
 
-enum { NONE = INT32_MIN };
-
-_Static_assert(sizeof(feed_record) == 64, "a record has no padding");
+enum { WHOLE = GOTRACE_BRIEF_OTHER };
 
 typedef struct feed_block {
     size_t count;
@@ -69,12 +56,12 @@ _Static_assert(GOTRACE_NO_PROC == INT64_MIN && GOTRACE_NO_THREAD == INT64_MIN, "
 
 static int32_t narrowed(int64_t id)
 {
-    return id == INT64_MIN ? NONE : (int32_t)id;
+    return id == INT64_MIN ? GOTRACE_BRIEF_NONE : (int32_t)id;
 }
 
 static int64_t widened(int32_t id)
 {
-    return id == NONE ? INT64_MIN : id;
+    return id == GOTRACE_BRIEF_NONE ? INT64_MIN : id;
 }
 
 /* Whether a record without a copy of the event represents all that the caller needs. */
@@ -89,55 +76,57 @@ static inline bool is_short(const gotrace_event *e)
            widened(narrowed(e->lane)) == e->lane && widened(narrowed(e->thread)) == e->thread;
 }
 
-static inline void record_fill(feed_record *r, const gotrace_event *e)
+static void record_fill(feed_record *r, const gotrace_event *e)
 {
-    *r = (feed_record){.time = e->time,
-                       .offset = e->offset,
-                       .goroutine = e->goroutine,
-                       .subject = e->subject,
-                       .extra.cause = e->cause,
-                       .proc = narrowed(e->proc),
-                       .lane = narrowed(e->lane),
-                       .thread = narrowed(e->thread),
-                       .stack = (uint32_t)e->stack,
-                       .type = e->type,
-                       .kind = e->kind,
-                       .resource = e->resource,
-                       .from = e->from,
-                       .to = e->to,
-                       .range = e->range,
-                       .flags = e->flags,
-                       .extra_is = EXTRA_CAUSE};
+    gotrace_brief *b = &r->brief;
+    *b = (gotrace_brief){.time = e->time,
+                         .offset = e->offset,
+                         .type = e->type,
+                         .kind = e->kind,
+                         .resource = e->resource,
+                         .from = e->from,
+                         .to = e->to,
+                         .range = e->range,
+                         .flags = e->flags,
+                         .given = GOTRACE_BRIEF_CAUSE,
+                         .proc = narrowed(e->proc),
+                         .lane = narrowed(e->lane),
+                         .thread = narrowed(e->thread),
+                         .stack = (uint32_t)e->stack,
+                         .goroutine = e->goroutine,
+                         .subject = e->subject,
+                         .extra.cause = e->cause};
     if (e->reason) {
-        r->extra.reason = e->reason;
-        r->extra_is = EXTRA_REASON;
+        b->extra.reason = e->reason;
+        b->given = GOTRACE_BRIEF_REASON;
     } else if (e->start_stack) {
-        r->extra.start_stack = e->start_stack;
-        r->extra_is = EXTRA_START_STACK;
+        b->extra.start_stack = e->start_stack;
+        b->given = GOTRACE_BRIEF_START_STACK;
     }
 }
 
 /* Makes an event of a record that has no copy of it. Other members are 0 and remain so. */
 static void record_expand(const feed_record *r, gotrace_event *e)
 {
-    e->time = r->time;
-    e->offset = r->offset;
-    e->goroutine = r->goroutine;
-    e->subject = r->subject;
-    e->proc = widened(r->proc);
-    e->lane = widened(r->lane);
-    e->thread = widened(r->thread);
-    e->stack = r->stack;
-    e->type = r->type;
-    e->kind = r->kind;
-    e->resource = r->resource;
-    e->from = r->from;
-    e->to = r->to;
-    e->range = r->range;
-    e->flags = r->flags;
-    e->cause = r->extra_is == EXTRA_CAUSE ? r->extra.cause : 0;
-    e->start_stack = r->extra_is == EXTRA_START_STACK ? r->extra.start_stack : 0;
-    e->reason = r->extra_is == EXTRA_REASON ? r->extra.reason : NULL;
+    const gotrace_brief *b = &r->brief;
+    e->time = b->time;
+    e->offset = b->offset;
+    e->type = b->type;
+    e->kind = b->kind;
+    e->resource = b->resource;
+    e->from = b->from;
+    e->to = b->to;
+    e->range = b->range;
+    e->flags = b->flags;
+    e->proc = widened(b->proc);
+    e->lane = widened(b->lane);
+    e->thread = widened(b->thread);
+    e->stack = b->stack;
+    e->goroutine = b->goroutine;
+    e->subject = b->subject;
+    e->cause = b->given == GOTRACE_BRIEF_CAUSE ? b->extra.cause : 0;
+    e->start_stack = b->given == GOTRACE_BRIEF_START_STACK ? b->extra.start_stack : 0;
+    e->reason = b->given == GOTRACE_BRIEF_REASON ? b->extra.reason : NULL;
 }
 
 /* ---- in the thread --------------------------------------------------------------------------- */
@@ -159,12 +148,14 @@ static bool block_fits(const feed_thread *t, const feed_block *b, const gotrace_
 }
 
 /* False if memory is refused. */
+static inline bool copy_stack(feed_thread *t, uint64_t id)
+{
+    return feed_has_copied(&t->copier, id) || feed_copy_stack(&t->copier, id, &t->stacks_end);
+}
+
 static bool copy_stacks(feed_thread *t, const gotrace_event *e)
 {
-    return (feed_has_copied(&t->copier, e->stack) ||
-            feed_copy_stack(&t->copier, e->stack, &t->stacks_end)) &&
-           (feed_has_copied(&t->copier, e->start_stack) ||
-            feed_copy_stack(&t->copier, e->start_stack, &t->stacks_end));
+    return copy_stack(t, e->stack) && copy_stack(t, e->start_stack);
 }
 
 /* False if memory is refused. */
@@ -174,7 +165,7 @@ static bool put_whole(feed_block *b, feed_record *r, const gotrace_event *e)
         return false;
     gotrace_event *copy = event_data_put(&b->data, e, sizeof *e);
     event_data_copy(&b->data, copy);
-    *r = (feed_record){.extra.whole = copy, .extra_is = EXTRA_WHOLE};
+    r->brief = (gotrace_brief){.extra.other = copy, .given = WHOLE};
     return true;
 }
 
@@ -226,15 +217,28 @@ static inline void expect_record(const feed_block *b)
 #endif
 }
 
-/* block_fits and block_add of most events. False if the event is another one. */
-static inline bool block_add_usual(const feed_thread *t, feed_block *b, const gotrace_event *e)
+static bool block_fail(feed_block *b)
 {
-    if (e->generation_index != t->generation_index || !feed_has_copied(&t->copier, e->stack) ||
-        !feed_has_copied(&t->copier, e->start_stack) || !is_short(e))
-        return false;
+    b->failed = true;
+    b->status = GOTRACE_END;
+    return false;
+}
+
+/* Reads an event. *event: it, if it has yet to be added. False: there is none, or memory is
+ * refused. */
+static inline bool block_read(feed_thread *t, feed_block *b, const gotrace_event **event)
+{
+    gotrace_brief *brief = &b->records[b->count].brief;
     expect_record(b);
-    record_fill(&b->records[b->count++], e);
-    return true;
+    b->status = gotrace_reader_next_brief(t->reader, brief, event);
+    if (b->status != GOTRACE_EVENT)
+        return false;
+    if (*event)
+        return true;
+    /* It is of the generation of the block, because a generation begins with a sync. */
+    uint64_t start = brief->given == GOTRACE_BRIEF_START_STACK ? brief->extra.start_stack : 0;
+    b->count++;
+    return (copy_stack(t, brief->stack) && copy_stack(t, start)) || block_fail(b);
 }
 
 static void block_fill(feed_thread *t, feed_block *b)
@@ -243,19 +247,16 @@ static void block_fill(feed_thread *t, feed_block *b)
     b->status = GOTRACE_EVENT;
     t->pending = NULL;
     for (; b->count < BLOCK_EVENTS; e = NULL) {
-        if (!e)
-            b->status = gotrace_reader_next(t->reader, &e);
-        if (b->status != GOTRACE_EVENT)
+        if (!e && !block_read(t, b, &e))
             return;
-        if (block_add_usual(t, b, e))
+        if (!e)
             continue;
         if (!block_fits(t, b, e)) {
             t->pending = e;
             return;
         }
         if (!block_add(t, b, e)) {
-            b->failed = true;
-            b->status = GOTRACE_END;
+            block_fail(b);
             return;
         }
     }
@@ -367,8 +368,8 @@ gotrace_status feed_next_record(feed *f, const gotrace_event **event)
     if (status != GOTRACE_EVENT)
         return status;
     const feed_record *r = f->next++;
-    if (r->extra_is == EXTRA_WHOLE) {
-        *event = r->extra.whole;
+    if (r->brief.given == WHOLE) {
+        *event = r->brief.extra.other;
     } else {
         record_expand(r, &f->event);
         *event = &f->event;

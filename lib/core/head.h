@@ -23,12 +23,18 @@ _Static_assert(offsetof(gotrace_event, arg_count) - offsetof(gotrace_event, type
                    sizeof(gt_head),
                "a head has eight members");
 
-static inline void gt_head_set(gotrace_event *event, gt_head head)
+/* type: the first of the members. */
+static inline void gt_head_store(uint8_t *type, gt_head head)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     head = __builtin_bswap64(head);
 #endif
-    memcpy((char *)event + offsetof(gotrace_event, type), &head, sizeof head);
+    memcpy(type, &head, sizeof head);
+}
+
+static inline void gt_head_set(gotrace_event *event, gt_head head)
+{
+    gt_head_store((uint8_t *)event + offsetof(gotrace_event, type), head);
 }
 
 #endif

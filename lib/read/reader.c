@@ -403,6 +403,51 @@ static gotrace_status next_v1(gotrace_reader *reader)
     return GOTRACE_EVENT;
 }
 
+static gotrace_status next_brief_v1(gotrace_reader *reader, gotrace_brief *brief,
+                                    const gotrace_event **event)
+{
+    gt_event *e;
+    gt_effect *effect = &reading_of(reader)->effect;
+    if (!gt_order_next(reader, reader->order, &e))
+        return GOTRACE_ERROR;
+    if (!e)
+        return finish(reader);
+    if (!follow(reader, e, effect))
+        return GOTRACE_ERROR;
+    if (gt_model_brief(reader, e, effect, brief))
+        *event = NULL;
+    else if (!gt_model_fill(reader, e, effect, &reader->event))
+        return GOTRACE_ERROR;
+    if (!finish_event(reader, effect))
+        return GOTRACE_ERROR;
+    reader->summary.returned++;
+    return GOTRACE_EVENT;
+}
+
+static gotrace_status next_brief_v2(gotrace_reader *reader, gotrace_brief *brief,
+                                    const gotrace_event **event)
+{
+    bool end;
+    if (!gt_v2_next_brief(reader, brief, event, &end))
+        return GOTRACE_ERROR;
+    if (end) {
+        *event = &reader->event;
+        return finish(reader);
+    }
+    reader->summary.returned++;
+    return GOTRACE_EVENT;
+}
+
+gotrace_status gotrace_reader_next_brief(gotrace_reader *reader, gotrace_brief *brief,
+                                         const gotrace_event **event)
+{
+    gotrace_status status = prepare(reader);
+    if (status != GOTRACE_EVENT || reader->wanted.some)
+        return gotrace_reader_next(reader, event);
+    *event = &reader->event;
+    return reader->v2 ? next_brief_v2(reader, brief, event) : next_brief_v1(reader, brief, event);
+}
+
 gotrace_status gotrace_reader_next(gotrace_reader *reader, const gotrace_event **event)
 {
     gotrace_status status = prepare(reader);

@@ -2,7 +2,9 @@
 #include <string.h>
 
 #include "formats/common/feed.h"
+#include "gotrace_experimental.h"
 #include "support.h"
+#include "writing.h"
 
 enum { MOST_BYTES = 100000, MOST_FRAMES = 1024 };
 
@@ -214,10 +216,73 @@ START_TEST(stopped)
 }
 END_TEST
 
+/* Procs and threads whose ids do not fit into a brief, and ids that mean none there. */
+static const int64_t wide_ids[] = {INT32_MAX, (int64_t)INT32_MAX + 1, (int64_t)1 << 40};
+
+START_TEST(wide_places)
+{
+    int64_t id = wide_ids[_i];
+    const test_event events[] = {{"GoCreate", 0, id, 1, {2, 1}}, {"GoBlock", 0, id, 1, {1}},
+                                 {"GoStart", 0, id, 0, {2}},     {"GoCreate", id, 10, 3, {4, 1}},
+                                 {"GoDestroy", id, 10, 3, {0}},  {0}};
+    blob content = {0};
+    gotrace_writer *w = writer_of(26, NULL, &content, NULL);
+    ck_assert_int_eq(write_events(w, 26, events), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
+    gotrace_writer_free(w);
+    pair p;
+    ck_assert(pair_open(&p, &content));
+    compare_ends(&p, read_pair(&p, UINT64_MAX));
+    ck_assert_uint_ge(gotrace_reader_summary(p.readers[0])->events, 5);
+    pair_close(&p);
+    blob_free(&content);
+}
+END_TEST
+
+/* Reads a trace by gotrace_reader_next_brief. Returns the number of events, *briefs: of those in
+ * brief. */
+static uint64_t count_briefs(const blob *content, bool selects, uint64_t *briefs)
+{
+    pair p;
+    gotrace_brief brief;
+    const gotrace_event *e;
+    uint64_t events = 0;
+    *briefs = 0;
+    ck_assert(pair_open(&p, content));
+    if (selects)
+        gotrace_reader_select(p.readers[0], UINT32_MAX, 0);
+    while (gotrace_reader_next_brief(p.readers[0], &brief, &e) == GOTRACE_EVENT) {
+        MUST(e || brief.kind == GOTRACE_KIND_TRANSITION || brief.kind == GOTRACE_KIND_SYSCALL);
+        MUST(e || brief.given < GOTRACE_BRIEF_OTHER);
+        events++;
+        *briefs += !e;
+    }
+    MUST(e);
+    pair_close(&p);
+    return events;
+}
+
+/* Most events are returned in brief; after gotrace_reader_select none is. */
+START_TEST(brief_events)
+{
+    static const char *const names[] = {"go1.19-chan.trace", "go1.22-chan.trace"};
+    blob content = trace_sample(names[_i]);
+    uint64_t briefs, selected;
+    uint64_t count = count_briefs(&content, false, &briefs);
+    ck_assert_uint_gt(briefs, count / 2);
+    ck_assert_uint_lt(briefs, count);
+    ck_assert_uint_eq(count_briefs(&content, true, &selected), count);
+    ck_assert_uint_eq(selected, 0);
+    blob_free(&content);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("feed");
     TCase *cases = tcase_create("feed");
+    tcase_add_loop_test(cases, wide_places, 0, sizeof wide_ids / sizeof *wide_ids);
+    tcase_add_loop_test(cases, brief_events, 0, 2);
     tcase_add_test(cases, whole_traces);
     tcase_add_test(cases, repeated_generation);
     tcase_add_test(cases, stopped);

@@ -67,13 +67,19 @@ static bool load_message(gotrace_reader *reader, const gt_event *e, gotrace_even
     return true;
 }
 
+/* What only transitions have. */
+typedef struct changed {
+    uint64_t subject, cause, start_stack;
+} changed;
+
 /* Sets the members of a transition. Returns those of its head. */
-static gt_head fill_transition(const gt_event *e, const gt_v1_shape *shape, const gt_effect *effect,
-                               uint8_t resource, gotrace_event *out)
+static inline gt_head fill_transition(const gt_event *e, const gt_v1_shape *shape,
+                                      const gt_effect *effect, uint8_t resource, int64_t proc,
+                                      changed *out)
 {
     gt_head states = GT_HEAD_OF(from, effect->from) | GT_HEAD_OF(to, effect->to);
     if (resource == GOTRACE_RESOURCE_PROC) {
-        out->subject = (uint64_t)out->proc;
+        out->subject = (uint64_t)proc;
         return states;
     }
     out->subject = effect->goroutine ? effect->goroutine->id : e->goroutine;
@@ -184,9 +190,8 @@ bool gt_model_fill(gotrace_reader *reader, const gt_event *e, const gt_effect *e
     out->thread = place->thread;
     out->generation = out->generation_index = 0;
     out->goroutine = e->goroutine;
-    out->subject = out->value = 0;
+    out->value = 0;
     out->stack = e->stack;
-    out->start_stack = out->cause = 0;
     out->args = e->args;
     out->reason = shape->kind == GOTRACE_KIND_TRANSITION && !futile ? shape->does->text : NULL;
     out->text = out->message = NULL;
@@ -197,8 +202,53 @@ bool gt_model_fill(gotrace_reader *reader, const gt_event *e, const gt_effect *e
                    GT_HEAD_OF(flags, effect->suspect ? GOTRACE_EVENT_SUSPECT : 0);
     if (!futile)
         head |= GT_HEAD_OF(kind, kind) | GT_HEAD_OF(resource, resource);
+    changed change = {0};
     if (!futile && kind == GOTRACE_KIND_TRANSITION)
-        head |= fill_transition(e, shape, effect, resource, out);
+        head |= fill_transition(e, shape, effect, resource, place->id, &change);
+    out->subject = change.subject;
+    out->start_stack = change.start_stack;
+    out->cause = change.cause;
     gt_head_set(out, head);
     return futile || !shape->detailed || fill_details(reader, e, shape, effect, out);
+}
+
+bool gt_model_brief(const gotrace_reader *reader, const gt_event *e, const gt_effect *effect,
+                    gotrace_brief *b)
+{
+    const gt_v1_shape *shape = &reader->index.shapes[e->type];
+    const gt_proc_state *place = gt_states_proc(reader->states, e);
+    bool blocks = e->flags & GT_EVENT_BLOCKS;
+    uint8_t kind = blocks ? GOTRACE_KIND_TRANSITION : shape->kind;
+    uint8_t resource = blocks ? GOTRACE_RESOURCE_GOROUTINE : shape->resource;
+    changed change = {0};
+    gt_head head = GT_HEAD_OF(type, e->type) | GT_HEAD_OF(kind, kind) |
+                   GT_HEAD_OF(resource, resource) | GT_HEAD_OF(range, shape->range) |
+                   GT_HEAD_OF(flags, e->flags & (uint8_t)~GT_EVENT_BLOCKS) |
+                   GT_HEAD_OF(flags, effect->suspect ? GOTRACE_EVENT_SUSPECT : 0);
+    if ((kind != GOTRACE_KIND_TRANSITION && kind != GOTRACE_KIND_SYSCALL) || shape->detailed ||
+        e->flags & GOTRACE_EVENT_FUTILE || e->stack > UINT32_MAX ||
+        !gt_brief_id(place->id, &b->proc) || !gt_brief_id(place->thread, &b->thread))
+        return false;
+    if (kind == GOTRACE_KIND_TRANSITION)
+        head |= fill_transition(e, shape, effect, resource, place->id, &change);
+    const char *reason = shape->kind == GOTRACE_KIND_TRANSITION ? shape->does->text : NULL;
+    uint8_t given = GOTRACE_BRIEF_CAUSE;
+    b->extra.cause = change.cause;
+    if (reason) {
+        b->extra.reason = reason;
+        given = GOTRACE_BRIEF_REASON;
+    } else if (change.start_stack) {
+        b->extra.start_stack = change.start_stack;
+        given = GOTRACE_BRIEF_START_STACK;
+    }
+    if ((change.cause != 0) + (change.start_stack != 0) + (reason != NULL) > 1)
+        return false;
+    b->time = gt_time_of(reader, e->ticks);
+    b->offset = e->offset;
+    gt_brief_set_head(b, head, given);
+    b->lane = effect->lane ? (int32_t)effect->lane : b->proc;
+    b->stack = (uint32_t)e->stack;
+    b->goroutine = e->goroutine;
+    b->subject = change.subject;
+    return true;
 }

@@ -4,11 +4,16 @@
 #ifndef GT_MODEL_H
 #define GT_MODEL_H
 
+#include "read/brief.h"
 #include "read/v1/state.h"
 
 /* Fills a gotrace_event; false if reading cannot continue. */
 bool gt_model_fill(gotrace_reader *reader, const gt_event *event, const gt_effect *effect,
                    gotrace_event *out);
+
+/* The same for a gotrace_brief; false if that cannot represent the event. */
+bool gt_model_brief(const gotrace_reader *reader, const gt_event *event, const gt_effect *effect,
+                    gotrace_brief *brief);
 
 /* Whether the event is to be returned, if not all are. */
 bool gt_model_wants(const gotrace_reader *reader, const gt_event *event, const gt_effect *effect);

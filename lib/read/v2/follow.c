@@ -143,51 +143,14 @@ static void unbind_proc(struct gt_v2 *v2, gt_v2_thread *t)
 
 /* ---- output ---------------------------------------------------------------------------------- */
 
-/* Whether an event may be returned, if not all are. What is returned of these is decided when all
- * is known; see gt_v2_next_wanted. */
-static bool may_want(const gt_follow *f, uint8_t type, gt_v2_change c)
+/* gt_v2_emit_transition of most events: nothing else of the output changes. cause: of a run. */
+static inline void put_transition(gt_follow *f, uint64_t subject, gotrace_change does,
+                                  uint64_t cause)
 {
-    const gt_wanted *w = &f->reader->wanted;
-    const gt_v2_shape *shape = &f->v2->shapes[type];
-    if (f->suspect || gt_wants_kind(w, shape->kind))
-        return true;
-    if (w->states == 0 || shape->kind != GOTRACE_KIND_TRANSITION ||
-        shape->resource != GOTRACE_RESOURCE_GOROUTINE)
-        return false;
-    return c.from == GOTRACE_STATE_UNDETERMINED ||
-           (c.from != c.to && gt_wants_change(w, c.from, c.to)) ||
-           (f->g && f->g->id == c.subject && !f->g->start_stack && !f->g->shown_start);
-}
-
-void gt_v2_fill_out(const gt_follow *f, gt_v2_out *out, uint8_t type, const uint64_t *args,
-                    gt_v2_change c)
-{
-    gotrace_event *event = &out->event;
-    if (f->reader->wanted.some && !may_want(f, type, c)) {
-        event->flags = GT_V2_UNREAD;
+    const gt_v2_change c = {subject, does.from, does.to};
+    if (f->v2->brief && f->v2->out_count == 0 && gt_v2_fill_brief(f, c, cause))
         return;
-    }
-    const gt_v2_shape *shape = &f->v2->shapes[type];
-    /* Set member by member: clearing the whole struct first takes longer than the rest. */
-    event->offset = f->e->offset;
-    gt_head_set(event, shape->head | GT_HEAD_OF(from, c.from) | GT_HEAD_OF(to, c.to) |
-                           GT_HEAD_OF(flags, f->suspect ? GOTRACE_EVENT_SUSPECT : 0));
-    event->proc = event->lane = f->p ? (int64_t)f->p->id : GOTRACE_NO_PROC;
-    event->thread = f->t ? (int64_t)f->t->id : GOTRACE_NO_THREAD;
-    event->generation = f->generation;
-    event->generation_index = f->v2->current;
-    event->goroutine = f->g ? f->g->id : 0;
-    event->subject = c.subject;
-    event->value = 0;
-    event->stack = shape->flags & GOTRACE_SPEC_STACK ? args[shape->values - 2] : 0;
-    event->start_stack = shape->start ? args[shape->start - 1] : 0;
-    event->cause = 0;
-    event->args = args;
-    event->reason = event->text = event->message = NULL;
-    event->text_size = event->message_size = 0;
-    if (shape->reason)
-        event->reason = gt_v2_reason(f->reader, f->v2, args[shape->reason - 1]);
-    out->self = f->g;
+    gt_v2_emit_args(f, f->e->type, f->e->args, c)->event.cause = cause;
 }
 
 /* An event derived from another one, with arguments of its own. */
@@ -430,7 +393,7 @@ static gt_followed create(gt_follow *f, const gotrace_semantics *does)
             return gt_v2_refused(f);
     }
     f->reader->summary.goroutines_created++;
-    gt_v2_emit_transition(f, f->e->type, id, GOTRACE_STATE_NOT_EXIST, does->other.to);
+    put_transition(f, id, does->other, 0);
     if (does->other.to == GOTRACE_STATE_RUNNING || does->other.to == GOTRACE_STATE_SYSCALL)
         gt_v2_bind_goroutine(f->t, g);
     return GT_FOLLOW_DONE;
@@ -538,10 +501,8 @@ GT_INLINE gt_followed follow_goroutines(gt_follow *f, const gotrace_semantics *d
     if (other && does->self.to)
         return switch_goroutines(f, does, other);
     if (other) {
-        gt_v2_out *out = gt_v2_emit_transition(f, f->e->type, f->e->args[0], does->other.from,
-                                               does->other.to);
-        if (does->other.to == GOTRACE_STATE_RUNNING)
-            out->event.cause = other->cause;
+        put_transition(f, f->e->args[0], does->other,
+                       does->other.to == GOTRACE_STATE_RUNNING ? other->cause : 0);
         change_other(f, does, other);
         return GT_FOLLOW_DONE;
     }
@@ -550,7 +511,7 @@ GT_INLINE gt_followed follow_goroutines(gt_follow *f, const gotrace_semantics *d
     if (with_proc && does->proc.to == GOTRACE_STATE_ABANDONED && f->p)
         emit_derived(f, GOTRACE_V2_ProcSteal, f->p->id, 0, f->p->id, GOTRACE_STATE_RUNNING,
                      GOTRACE_STATE_IDLE);
-    gt_v2_emit_transition(f, f->e->type, f->g ? f->g->id : 0, does->self.from, does->self.to);
+    put_transition(f, f->g ? f->g->id : 0, does->self, 0);
     if (with_proc)
         change_own_proc(f, does);
     return change_self(f, does) ? GT_FOLLOW_DONE : gt_v2_refused(f);
@@ -615,8 +576,7 @@ static gt_followed proc_stop(gt_follow *f, const gotrace_semantics *does)
 {
     if (!gt_v2_context(f, does->needs) || !check_own_proc(f, does, 0))
         return GT_FOLLOW_FAILED;
-    gt_v2_emit_transition(f, f->e->type, f->p ? f->p->id : GT_V2_NO_ID, does->proc.from,
-                          does->proc.to);
+    put_transition(f, f->p ? f->p->id : GT_V2_NO_ID, does->proc, 0);
     if (f->p)
         gt_v2_set_proc(f, f->p, proc_status_of(does->proc.to));
     if (f->t)
@@ -672,7 +632,7 @@ GT_INLINE gt_followed follow_named_proc(gt_follow *f, const gotrace_semantics *d
         return GT_FOLLOW_FALSE;
     uint8_t from = steals ? (abandoned ? GOTRACE_STATE_IDLE : GOTRACE_STATE_RUNNING)
                           : does->proc.from;
-    gt_v2_emit_transition(f, f->e->type, id, from, does->proc.to);
+    put_transition(f, id, (gotrace_change){from, does->proc.to}, 0);
     p->seq = seq;
     p->generation = f->generation;
     gt_v2_set_proc(f, p, proc_status_of(does->proc.to));

@@ -84,20 +84,30 @@ typedef struct gt_v2_change {
 void gt_v2_fill_out(const gt_follow *f, gt_v2_out *out, uint8_t type, const uint64_t *args,
                     gt_v2_change change);
 
-/* Makes the times of outputs strictly increasing, as in Go's reader. */
-static inline void gt_v2_set_time(gotrace_reader *reader, struct gt_v2 *v2, gotrace_event *event)
+/* Stores a transition in v2->brief, and takes its time; false if that cannot represent it. cause:
+ * of a run. */
+bool gt_v2_fill_brief(const gt_follow *f, gt_v2_change change, uint64_t cause);
+
+/* Makes the times of outputs strictly increasing, as in Go's reader. Returns the time of the next
+ * one, whose event has that time. */
+static inline int64_t gt_v2_take_time(gotrace_reader *reader, struct gt_v2 *v2, int64_t time,
+                                      uint8_t type)
 {
-    int64_t time = (int64_t)event->ticks;
     if (time <= v2->last_time)
         time = v2->last_time < INT64_MAX ? v2->last_time + 1 : INT64_MAX;
-    event->ticks = (uint64_t)time;
     v2->last_time = time;
     v2->outputs++;
-    if (event->type == 0) /* not for syncs */
-        return;
+    if (type == 0) /* not for syncs */
+        return time;
     if (reader->first_ticks == 0)
         reader->first_ticks = time;
     reader->last_ticks = time;
+    return time;
+}
+
+static inline void gt_v2_set_time(gotrace_reader *reader, struct gt_v2 *v2, gotrace_event *event)
+{
+    event->ticks = (uint64_t)gt_v2_take_time(reader, v2, (int64_t)event->ticks, event->type);
 }
 
 /* Puts an event into v2->out. If nobody reads the output, only its time matters, and what is

@@ -481,6 +481,26 @@ bool gt_v2_next(gotrace_reader *reader, const gotrace_event **next)
     return true;
 }
 
+bool gt_v2_next_brief(gotrace_reader *reader, gotrace_brief *brief, const gotrace_event **next,
+                      bool *end)
+{
+    struct gt_v2 *v2 = reader->v2;
+    *next = NULL;
+    *end = false;
+    if (v2->out_next < v2->out_count)
+        return gt_v2_next(reader, next);
+    v2->brief = brief;
+    v2->is_brief = false;
+    bool done = produce(reader, v2, end);
+    v2->brief = NULL;
+    if (!done || *end)
+        return done;
+    if (!v2->is_brief)
+        return gt_v2_next(reader, next);
+    v2->out_next = 1;
+    return true;
+}
+
 /* Whether it is the first event that shows where a goroutine starts, of which no start was
  * returned. */
 static bool shows_start(const gotrace_reader *reader, const gt_v2_out *out)

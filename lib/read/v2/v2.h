@@ -9,6 +9,7 @@
  *                 because an event is ready when the states fit:
  *   follow.c      requirements and effects of events
  *   status.c      statuses, ranges, tasks and regions
+ *   output.c      what is returned of an event
  *   model.c       converts an event to a gotrace_event
  *
  * Memory is needed for the tables of one generation and the live state, independent of file size.
@@ -16,6 +17,7 @@
 #ifndef GT_V2_H
 #define GT_V2_H
 
+#include "read/brief.h"
 #include "read/goroutines.h"
 #include "read/assume.h"
 #include "read/reader.h"
@@ -195,8 +197,10 @@ struct gt_v2 {
     enum { GT_GC_UNDETERMINED, GT_GC_OFF, GT_GC_ON } gc;
     gt_v2_out out[4]; /* events to be returned; with no_output, only those without a thread */
     size_t out_count, out_next;
-    int64_t last_time; /* of the last event returned; times strictly increase */
-    uint64_t outputs;  /* number of events returned */
+    gotrace_brief *brief; /* where an event may be stored in place of out[0]; NULL: nowhere */
+    bool is_brief;        /* it was */
+    int64_t last_time;    /* of the last event returned; times strictly increase */
+    uint64_t outputs;     /* number of events returned */
     gt_v2_disorder disorder;
     uint64_t syncs;
     bool entered;            /* a generation has begun */
@@ -257,6 +261,9 @@ gt_v2_thread *gt_v2_thread_of(gotrace_reader *reader, struct gt_v2 *v2, uint64_t
 
 /* Gets the next event in order, NULL at the end. False if reading cannot continue. */
 bool gt_v2_next(gotrace_reader *reader, const gotrace_event **event);
+/* The same, but *event is NULL if the event was stored in *brief. *end: there are none. */
+bool gt_v2_next_brief(gotrace_reader *reader, gotrace_brief *brief, const gotrace_event **event,
+                      bool *end);
 /* The same for those that gotrace_reader_select selected; the others are handled before it. */
 bool gt_v2_next_wanted(gotrace_reader *reader, const gotrace_event **event);
 /* Checks all remaining events, without returning them. */
