@@ -83,8 +83,8 @@ flipped() {
     chmod u+w "$name.trace"
     for at in "$@"; do
         byte=$(od -An -tu1 -j "${at%.*}" -N 1 "$name.trace")
-        printf "\\x$(printf %x $((byte ^ 1 << ${at#*.})))" |
-            dd of="$name.trace" bs=1 seek="${at%.*}" conv=notrunc status=none
+        byte=$(printf %x $((byte ^ 1 << ${at#*.})))
+        echo "$byte" | xxd -r -p | dd of="$name.trace" bs=1 seek="${at%.*}" conv=notrunc status=none
     done
     events "$sample" >sound
     altered "$name"

@@ -55,6 +55,30 @@ static const gotrace_semantics rows[GT_V2_EVENT_COUNT] = {
 #undef T
 };
 
+/* The status code (GT_G_*) for a state of the common model; 0: not existing. */
+GT_INLINE uint8_t status_of(uint8_t state)
+{
+    switch (state) {
+    case GOTRACE_STATE_RUNNABLE: return GT_G_RUNNABLE;
+    case GOTRACE_STATE_RUNNING: return GT_G_RUNNING;
+    case GOTRACE_STATE_SYSCALL: return GT_G_SYSCALL;
+    case GOTRACE_STATE_WAITING: return GT_G_WAITING;
+    default: return 0;
+    }
+}
+
+/* The same for a proc: GT_P_*. */
+GT_INLINE uint8_t proc_status_of(uint8_t state)
+{
+    switch (state) {
+    case GOTRACE_STATE_RUNNING: return GT_P_RUNNING;
+    case GOTRACE_STATE_IDLE: return GT_P_IDLE;
+    case GOTRACE_STATE_SYSCALL: return GT_P_SYSCALL;
+    case GOTRACE_STATE_ABANDONED: return GT_P_ABANDONED;
+    default: return 0;
+    }
+}
+
 /* ---- contexts ------------------------------------------------------------------------------ */
 
 /* The thread has no goroutine, and the event is one of a goroutine's: it needs one, or it has a
@@ -91,13 +115,36 @@ __attribute__((cold, noinline)) static bool resume_after_damage(gt_follow *f)
     return !f->t || !f->v2->generations[f->v2->current].damaged || resume_last(f);
 }
 
+/* The thread has no proc: if the start of one is lost, it has that. */
+static bool resume_proc(gt_follow *f)
+{
+    gt_v2_proc *lost;
+    if (!gt_v2_find_lost_proc(f, &lost))
+        return false;
+    if (!lost)
+        return GT_BROKEN(f, GOTRACE_RULE_CONTEXT, "%s needs a proc, and its thread has none",
+                         gt_v2_name_of(f));
+    bool go_on = GT_BROKEN(f, GOTRACE_RULE_CONTEXT,
+                           "%s needs a proc, and its thread has none; it is taken to have %llu, "
+                           "whose start at sequence number %llu is missing",
+                           gt_v2_name_of(f), num(lost->id), num(lost->seq + 1));
+    const gotrace_semantics *does = &rows[f->e->type];
+    uint8_t status = proc_status_of(does->proc.from);
+    lost->seq = does->proc.to && does->numbered ? f->e->args[0] - 1 : lost->seq + 1;
+    gt_v2_set_proc(f, lost, status ? status : GT_P_RUNNING);
+    gt_v2_bind_proc(f->t, lost);
+    f->p = lost;
+    f->resumed = true;
+    return go_on;
+}
+
 bool gt_v2_context_report(gt_follow *f, unsigned needs)
 {
     const char *name = gt_v2_name_of(f);
     if (!f->t)
         return GT_BROKEN(f, GOTRACE_RULE_CONTEXT, "%s needs a thread, and has none", name);
     if ((needs & GOTRACE_NEEDS_PROC) && !f->p)
-        return GT_BROKEN(f, GOTRACE_RULE_CONTEXT, "%s needs a proc, and its thread has none", name);
+        return resume_proc(f);
     if ((needs & GOTRACE_NEEDS_NO_PROC) && f->p)
         return GT_BROKEN(f, GOTRACE_RULE_CONTEXT,
                          "%s needs a thread without a proc, but it has %llu", name, num(f->p->id));
@@ -172,7 +219,7 @@ static bool is_false(const gt_follow *f, const gotrace_semantics *does)
 {
     enum { NEAR = 32 };
     return f->c->damage > f->e->offset && f->c->damage - f->e->offset < NEAR &&
-           (f->p || !f->t || !(does->needs & GOTRACE_NEEDS_PROC));
+           ((f->p && !f->resumed) || !f->t || !(does->needs & GOTRACE_NEEDS_PROC));
 }
 
 /* GT_FOLLOW_DONE if the event takes effect. */
@@ -273,30 +320,6 @@ gt_goroutine *gt_v2_make_goroutine(gt_follow *f, uint64_t id, uint8_t status)
 }
 
 /* ---- requirements of rows for goroutines ----------------------------------------------------- */
-
-/* The status code (GT_G_*) for a state of the common model; 0: not existing. */
-GT_INLINE uint8_t status_of(uint8_t state)
-{
-    switch (state) {
-    case GOTRACE_STATE_RUNNABLE: return GT_G_RUNNABLE;
-    case GOTRACE_STATE_RUNNING: return GT_G_RUNNING;
-    case GOTRACE_STATE_SYSCALL: return GT_G_SYSCALL;
-    case GOTRACE_STATE_WAITING: return GT_G_WAITING;
-    default: return 0;
-    }
-}
-
-/* The same for a proc: GT_P_*. */
-GT_INLINE uint8_t proc_status_of(uint8_t state)
-{
-    switch (state) {
-    case GOTRACE_STATE_RUNNING: return GT_P_RUNNING;
-    case GOTRACE_STATE_IDLE: return GT_P_IDLE;
-    case GOTRACE_STATE_SYSCALL: return GT_P_SYSCALL;
-    case GOTRACE_STATE_ABANDONED: return GT_P_ABANDONED;
-    default: return 0;
-    }
-}
 
 /* Without a proc a goroutine can only be in a system call. */
 static bool report_self(gt_follow *f, const gotrace_semantics *does)

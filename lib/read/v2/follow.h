@@ -48,6 +48,7 @@ typedef struct gt_follow {
     uint64_t generation;
     bool initial; /* the first generation with events. Source: ordering.initialGen */
     bool suspect;
+    bool resumed; /* p was found by gt_v2_find_lost_proc */
 } gt_follow;
 
 #define GT_BROKEN(f, rule, ...)                                                                    \
@@ -73,6 +74,10 @@ static inline bool gt_v2_context(gt_follow *f, unsigned needs)
                 !((needs & GOTRACE_NEEDS_NO_GOROUTINE) && f->g);
     return good || gt_v2_context_report(f, needs);
 }
+
+/* The proc that the event's thread has if the record of its start is lost, NULL if it cannot be
+ * determined. False if reading must stop. */
+bool gt_v2_find_lost_proc(gt_follow *f, gt_v2_proc **lost);
 
 /* A change of the state of a goroutine or proc; zero for other events. */
 typedef struct gt_v2_change {

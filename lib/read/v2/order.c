@@ -231,6 +231,7 @@ static bool enter_generation(gotrace_reader *reader, struct gt_v2 *v2, gt_genera
     if (!gt_v2_open_cursors(reader, v2, g))
         return false;
     v2->heap_count = 0;
+    v2->proc_searches = 0;
     v2->unlimited_wait = reader->finds_damage;
     for (size_t i = 0; i < v2->cursor_count; i++)
         if (v2->cursors[i].has_head)

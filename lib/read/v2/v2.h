@@ -8,6 +8,7 @@
  *   order.c       merges the events of all threads. In v2 order and state cannot be separated,
  *                 because an event is ready when the states fit:
  *   follow.c      requirements and effects of events
+ *   resume.c      the proc of a thread if its start is lost
  *   status.c      statuses, ranges, tasks and regions
  *   output.c      what is returned of an event
  *   model.c       converts an event to a gotrace_event
@@ -72,6 +73,7 @@ typedef struct gt_v2_event {
 
 typedef struct gt_v2_proc {
     uint64_t id, seq, generation;
+    uint64_t next;               /* see gt_v2_find_lost_proc */
     struct gt_v2_thread *holder; /* the thread it was last bound to; NULL: none */
     uint8_t status;              /* GT_P_* */
     bool sweeping;
@@ -203,6 +205,7 @@ struct gt_v2 {
     uint64_t outputs;     /* number of events returned */
     gt_v2_disorder disorder;
     uint64_t syncs;
+    unsigned proc_searches;  /* in this generation; see resume.c */
     bool entered;            /* a generation has begun */
     bool unlimited_wait;     /* in this generation, events wait without limit */
     bool no_output;          /* nobody reads the output */
