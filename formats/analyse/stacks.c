@@ -11,7 +11,7 @@ stacks *stacks_new(void)
 {
     stacks *s = calloc(1, sizeof *s);
     if (s)
-        idmap_init(&s->high, sizeof(uint32_t));
+        id_numbers_init(&s->ids);
     return s;
 }
 
@@ -22,7 +22,7 @@ void stacks_free(stacks *s)
     gt_lookup_free(&s->name_lookup, gt_malloc());
     gt_lookup_free(&s->frame_lookup, gt_malloc());
     gt_lookup_free(&s->stack_lookup, gt_malloc());
-    idmap_free(&s->high);
+    id_numbers_free(&s->ids);
     free(s->text);
     free(s->names);
     free(s->frames);
@@ -33,18 +33,9 @@ void stacks_free(stacks *s)
     free(s);
 }
 
-/* Forgets the ids of a generation. Only as much is cleared as was used: there may be many
- * generations. */
-static void forget_ids(stacks *s)
-{
-    memset(s->low, 0, s->low_end * sizeof *s->low);
-    s->low_end = 0;
-    idmap_free(&s->high);
-}
-
 void stacks_begin(stacks *s, const feed *source)
 {
-    forget_ids(s);
+    id_numbers_clear(&s->ids);
     memset(s->reasons, 0, sizeof s->reasons);
     s->source = source;
     s->generation_index = UINT64_MAX;
@@ -260,22 +251,16 @@ static uint32_t intern_stack(stacks *s, uint64_t id)
 uint32_t stacks_make(stacks *s, uint64_t generation_index, uint64_t id)
 {
     if (generation_index != s->generation_index) {
-        forget_ids(s);
+        id_numbers_clear(&s->ids);
         s->generation_index = generation_index;
     }
-    if (id < STACKS_LOW_IDS) {
-        if (s->low[id] == 0)
-            s->low[id] = intern_stack(s, id) + 1;
-        if (id >= s->low_end)
-            s->low_end = (uint32_t)id + 1;
-        return s->low[id] - 1;
+    uint32_t number = id_numbers_find(&s->ids, id);
+    if (number == 0) {
+        number = intern_stack(s, id) + 1;
+        if (!id_numbers_put(&s->ids, id, number))
+            return failed(s);
     }
-    uint32_t *number = idmap_insert(&s->high, id);
-    if (!number)
-        return failed(s);
-    if (*number == 0)
-        *number = intern_stack(s, id) + 1;
-    return *number - 1;
+    return number - 1;
 }
 
 size_t stacks_depth(const stacks *s, uint32_t stack)

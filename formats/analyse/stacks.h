@@ -8,7 +8,7 @@
 #define ANALYSE_STACKS_H
 
 #include "formats/common/feed.h"
-#include "formats/common/idmap.h"
+#include "formats/common/id_numbers.h"
 
 typedef struct stacks_frame {
     uint64_t pc, line;
@@ -20,8 +20,7 @@ typedef struct stacks_span {
     size_t first, size;
 } stacks_span;
 
-/* Ids of stacks that are found by index. */
-enum { STACKS_LOW_IDS = 1 << 16, STACKS_KEPT_REASONS = 64 };
+enum { STACKS_KEPT_REASONS = 64 };
 
 /* Different reasons that have names: Go has about 50, but a damaged trace may have any number, and
  * times are stored and searched by reason. */
@@ -48,10 +47,8 @@ typedef struct stacks {
     /* Of the current generation of the current trace: */
     const feed *source;
     uint64_t generation_index;
-    uint32_t low_end;             /* ids from here on are not in low */
-    uint32_t low[STACKS_LOW_IDS]; /* number of a stack + 1 by id; 0: not known yet */
-    idmap high;                   /* the same for other ids */
-    bool failed;                  /* memory was refused; all further numbers are 0 */
+    id_numbers ids; /* numbers of stacks + 1 */
+    bool failed;    /* memory was refused; all further numbers are 0 */
 } stacks;
 
 /* Returns NULL if memory is refused. */
@@ -82,9 +79,9 @@ static inline uint32_t stacks_of(stacks *s, uint64_t generation_index, uint64_t 
 {
     if (id == 0)
         return 0;
-    if (generation_index == s->generation_index && id < STACKS_LOW_IDS && s->low[id] != 0)
-        return s->low[id] - 1;
-    return stacks_make(s, generation_index, id);
+    const uint32_t number = generation_index == s->generation_index ? id_numbers_find(&s->ids, id)
+                                                                    : 0;
+    return number != 0 ? number - 1 : stacks_make(s, generation_index, id);
 }
 
 size_t stacks_depth(const stacks *s, uint32_t stack);

@@ -26,7 +26,7 @@ typedef struct feed_block {
     event_data data;       /* whole events, and their data */
     uint64_t generation, generation_index; /* of the events */
     feed_arena *arena;                     /* of the generation */
-    feed_stack_copy *stacks;               /* that are new in the generation */
+    size_t stacks_before, stack_count;     /* in the arena: before this block, and with its own */
     feed_record records[BLOCK_EVENTS];
 } feed_block;
 
@@ -41,11 +41,10 @@ struct feed_thread {
     const gotrace_event *pending;          /* an event for the next block */
     uint64_t generation, generation_index; /* of the last event */
     feed_copier copier;
-    feed_stack_copy **stacks_end;
     /* Of the caller. */
     feed_block *block; /* NULL before the first one */
     feed_arena *arena;
-    idmap stacks; /* of the generation, by id */
+    id_numbers stacks; /* in the arena */
     feed_block blocks[BLOCKS];
 };
 
@@ -141,7 +140,7 @@ static size_t whole_size(const gotrace_event *e)
  * be moved while it is empty. */
 static bool block_fits(const feed_thread *t, const feed_block *b, const gotrace_event *e)
 {
-    if (b->count == 0 && !b->stacks)
+    if (b->count == 0 && b->arena->stacks.count == b->stacks_before)
         return true;
     return e->generation_index == t->generation_index &&
            (b->count == 0 || event_data_fits(&b->data, whole_size(e)) || is_short(e));
@@ -150,7 +149,7 @@ static bool block_fits(const feed_thread *t, const feed_block *b, const gotrace_
 /* False if memory is refused. */
 static inline bool copy_stack(feed_thread *t, uint64_t id)
 {
-    return feed_has_copied(&t->copier, id) || feed_copy_stack(&t->copier, id, &t->stacks_end);
+    return feed_has_copied(&t->copier, id) || feed_copy_stack(&t->copier, id);
 }
 
 static bool copy_stacks(feed_thread *t, const gotrace_event *e)
@@ -180,6 +179,7 @@ static bool block_add(feed_thread *t, feed_block *b, const gotrace_event *e)
         t->generation = b->generation = e->generation;
         t->generation_index = b->generation_index = e->generation_index;
         b->arena = t->copier.arena;
+        b->stacks_before = 0;
     }
     feed_record *r = &b->records[b->count];
     if (!copy_stacks(t, e))
@@ -198,8 +198,7 @@ static void block_begin(feed_thread *t, feed_block *b)
     b->generation = t->generation;
     b->generation_index = t->generation_index;
     b->arena = t->copier.arena;
-    b->stacks = NULL;
-    t->stacks_end = &b->stacks;
+    b->stacks_before = b->arena->stacks.count;
 }
 
 /* Requests the memory of a later record. The other processor has it in its cache, and without this
@@ -291,6 +290,7 @@ static void *read_events(void *arg)
 
     while (b) {
         block_fill(t, b);
+        b->stack_count = b->arena->stacks.count;
         bool last = b->status != GOTRACE_EVENT;
         pass(t, last);
         b = last ? NULL : wait_free(t);
@@ -308,7 +308,7 @@ static void enter_generation(feed_thread *t, feed_arena *arena)
     if (arena == t->arena)
         return;
     feed_arena_free(t->arena);
-    idmap_free(&t->stacks);
+    id_numbers_clear(&t->stacks);
     t->arena = arena;
 }
 
@@ -316,11 +316,10 @@ static void enter_generation(feed_thread *t, feed_arena *arena)
 static bool take_stacks(feed_thread *t)
 {
     enter_generation(t, t->block->arena);
-    for (const feed_stack_copy *copy = t->block->stacks; copy; copy = copy->next) {
-        const feed_stack_copy **slot = idmap_insert(&t->stacks, copy->id);
-        if (!slot)
+    for (size_t i = t->block->stacks_before; i < t->block->stack_count; i++) {
+        const uint32_t number = (uint32_t)i + 1;
+        if (!id_numbers_put(&t->stacks, feed_stack_copy_at(t->arena, number)->id, number))
             return false;
-        *slot = copy;
     }
     return true;
 }
@@ -379,9 +378,7 @@ gotrace_status feed_next_record(feed *f, const gotrace_event **event)
 
 static const feed_stack_copy *stack_of(const feed_thread *t, uint64_t id)
 {
-    const feed_stack_copy *const *slot = idmap_find(&t->stacks, id);
-
-    return slot ? *slot : NULL;
+    return feed_stack_copy_at(t->arena, id_numbers_find(&t->stacks, id));
 }
 
 size_t feed_stack_depth(const feed *f, uint64_t id)
@@ -396,8 +393,7 @@ size_t feed_stack(const feed *f, uint64_t id, gotrace_frame *frames, size_t max)
 {
     if (!f->thread)
         return gotrace_reader_stack(f->reader, id, frames, max);
-    const feed_stack_copy *copy = stack_of(f->thread, id);
-    return feed_stack_frames(copy, frames, max);
+    return feed_stack_frames(f->thread->arena, stack_of(f->thread, id), frames, max);
 }
 
 /* ---- begin and end --------------------------------------------------------------------------- */
@@ -417,6 +413,7 @@ static void thread_free(feed_thread *t)
     for (size_t i = 0; i < BLOCKS; i++)
         free(t->blocks[i].data.bytes);
     feed_copier_free(&t->copier);
+    id_numbers_free(&t->stacks);
     pthread_mutex_destroy(&t->lock);
     pthread_cond_destroy(&t->changed);
     free(t);
@@ -445,10 +442,11 @@ void feed_begin_thread(feed *f)
     t->generation_index = f->current->generation_index;
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->changed, NULL);
-    idmap_init(&t->stacks, sizeof(feed_stack_copy *));
+    id_numbers_init(&t->stacks);
     feed_copier_init(&t->copier, f->reader);
     bool ready = feed_copier_restart(&t->copier);
-    block_begin(t, &t->blocks[0]);
+    if (ready)
+        block_begin(t, &t->blocks[0]);
     if (ready && copy_stacks(t, f->current) && gt_thread_begin(&t->thread, read_events, t))
         f->thread = t;
     else

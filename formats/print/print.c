@@ -10,7 +10,7 @@ size_t print_stack(const print_source *from, uint64_t id, gotrace_frame *frames,
         return gotrace_reader_stack(from->reader, id, frames, max);
     const feed_stack_copy *copy = from->stack && from->stack->id == id ? from->stack
                                                                        : from->start_stack;
-    return copy && copy->id == id ? feed_stack_frames(copy, frames, max) : 0;
+    return copy && copy->id == id ? feed_stack_frames(from->arena, copy, frames, max) : 0;
 }
 
 gotrace_status print_next_selected(const print_events *events, const gotrace_event **event)

@@ -9,6 +9,7 @@
 typedef struct print_source {
     int version;                  /* of the trace */
     const gotrace_reader *reader; /* has the event's stacks; NULL: they are copied */
+    const struct feed_arena *arena;
     const struct feed_stack_copy *stack, *start_stack; /* copies of the event's stacks, or NULL */
     bool frames; /* print all frames of stacks, see printer.frames */
 } print_source;

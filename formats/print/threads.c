@@ -44,7 +44,6 @@ typedef struct printing {
     const gotrace_event *pending; /* an event for the next block */
     uint64_t generation_index;    /* of the last event */
     feed_copier copier;
-    idmap copies;      /* of the stacks of the generation, by id */
     feed_arena *arena; /* of the block that was written last */
     size_t block_count;
     print_block *blocks;
@@ -64,6 +63,7 @@ static void make_text(print_block *b)
     for (size_t i = 0; i < b->events.count && !b->text.failed; i++) {
         const print_source from = {
             .version = p->version,
+            .arena = b->arena,
             .stack = b->stacks[i][0],
             .start_stack = b->stacks[i][1],
             .frames = p->frames,
@@ -170,19 +170,10 @@ static bool write_until(printing *p, uint64_t remaining)
 /* Sets *copy to the copy of the stack. False if memory is refused. */
 static bool copy_stack(printing *p, uint64_t id, const feed_stack_copy **copy)
 {
-    feed_stack_copy *added = NULL, **end = &added;
-    const feed_stack_copy **slot;
-
-    *copy = NULL;
-    if (id == 0)
-        return true;
-    if (!feed_copy_stack(&p->copier, id, &end))
+    if (!feed_copy_stack(&p->copier, id))
         return false;
-    slot = added ? idmap_insert(&p->copies, id) : idmap_find(&p->copies, id);
-    if (added && slot)
-        *slot = added;
-    *copy = slot ? *slot : NULL;
-    return slot || !added;
+    *copy = feed_stack_copy_at(p->copier.arena, id_numbers_find(&p->copier.stacks, id));
+    return true;
 }
 
 static bool block_add(printing *p, print_block *b, const gotrace_event *e)
@@ -192,7 +183,6 @@ static bool block_add(printing *p, print_block *b, const gotrace_event *e)
     if (b->events.count == 0 && (!p->copier.arena || e->generation_index != p->generation_index)) {
         if (!feed_copier_restart(&p->copier))
             return false;
-        idmap_free(&p->copies);
         p->generation_index = e->generation_index;
         b->arena = p->copier.arena;
     }
@@ -271,7 +261,6 @@ static void printing_free(printing *p)
     enter_generation(p, p->copier.arena);
     enter_generation(p, NULL);
     feed_copier_free(&p->copier);
-    idmap_free(&p->copies);
     for (size_t i = 0; i < p->block_count; i++) {
         event_block_free(&p->blocks[i].events);
         out_free(&p->blocks[i].text);
@@ -320,7 +309,6 @@ bool print_in_threads(const print_job *job, const print_events *events, gotrace_
     pthread_cond_init(&p->turn, NULL);
     feed_copier_init(&p->copier, job->reader);
     p->copier.most_frames = job->frames ? PRINT_FRAMES : job->how->most_frames;
-    idmap_init(&p->copies, sizeof(feed_stack_copy *));
     bool begun = begin_threads(p, job->threads - 1);
     if (begun)
         *status = read_blocks(p);

@@ -1,7 +1,8 @@
-/* test_idmap.c - values by id keep their addresses, and are found whatever happens around them. */
+/* test_idmap.c - values by id keep their addresses, and are found whatever happens around them;
+ * numbers by id. */
 #include <stdlib.h>
 
-#include "formats/common/idmap.h"
+#include "formats/common/id_numbers.h"
 #include "support.h"
 
 typedef struct object {
@@ -63,12 +64,52 @@ START_TEST(add_find_remove)
 }
 END_TEST
 
+/* Ids in the order in which a generation may use them: from 1 on with gaps, far ones among them, or
+ * descending. */
+static uint64_t number_id(int order, uint64_t n)
+{
+    switch (order) {
+    case 0: return n + n % 3;
+    case 1: return n % 2 == 0 ? n : id_of(n) << 20 | n;
+    default: return 20000 - n;
+    }
+}
+
+START_TEST(numbers)
+{
+    enum { COUNT = 10000 };
+    id_numbers list;
+    id_numbers_init(&list);
+    for (int turn = 0; turn < 6; turn++) {
+        /* a large generation, and a small one after it */
+        const uint64_t count = turn % 2 == 0 ? COUNT : 10;
+        for (uint64_t n = 0; n < count; n++) {
+            const uint64_t id = number_id(turn / 2, n);
+            ck_assert_uint_eq(id_numbers_find(&list, id), 0);
+            ck_assert(id_numbers_put(&list, id, (uint32_t)n + 1));
+            ck_assert_uint_eq(id_numbers_find(&list, id), n + 1);
+            /* what a damaged trace can make it take */
+            ck_assert_uint_le(list.room, 4 * list.count + 4096);
+        }
+        for (uint64_t n = 0; n < count; n++)
+            ck_assert_uint_eq(id_numbers_find(&list, number_id(turn / 2, n)), n + 1);
+        ck_assert_uint_eq(list.count, count);
+        id_numbers_clear(&list);
+        ck_assert_uint_le(list.room, 4096);
+        for (uint64_t n = 0; n < count; n++)
+            ck_assert_uint_eq(id_numbers_find(&list, number_id(turn / 2, n)), 0);
+    }
+    id_numbers_free(&list);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("idmap");
     TCase *cases = tcase_create("all");
 
     tcase_add_test(cases, add_find_remove);
+    tcase_add_test(cases, numbers);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }
