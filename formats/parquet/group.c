@@ -10,8 +10,9 @@
 enum {
     MOST_DIFFERENT = PARQUET_GROUP_ROWS / 2, /* values of a dictionary of integers */
     SLOTS = 2 * MOST_DIFFERENT,
-    LEVEL = 3,          /* of zstd */
-    LONGEST_BOUND = 256 /* bytes of a text that bounds a column */
+    LEVEL = 3,            /* of zstd: for what repeats */
+    LEVEL_OF_NUMBERS = 4, /* for pages whose values have several bytes: 4 to 6% less */
+    LONGEST_BOUND = 256   /* bytes of a text that bounds a column */
 };
 
 void group_free(group *g, size_t count)
@@ -33,12 +34,12 @@ bool scratch_init(scratch *s)
                    .sorted = malloc((size_t)2 * MOST_DIFFERENT * sizeof *s->sorted),
                    .slots = malloc(SLOTS * sizeof *s->slots),
                    .order = malloc(PARQUET_GROUP_ROWS * sizeof *s->order),
-                   .ordered = malloc(PARQUET_GROUP_ROWS * sizeof *s->ordered),
+                   .before = malloc(PARQUET_GROUP_ROWS * sizeof *s->before),
+                   .levels = malloc(PARQUET_GROUP_ROWS / 8),
                    .numbers = malloc(MOST_DIFFERENT * sizeof *s->numbers),
                    .number_room = MOST_DIFFERENT};
     return s->zstd && s->values && s->indices && s->different && s->sorted && s->slots &&
-           s->order && s->ordered && s->numbers &&
-           !ZSTD_isError(ZSTD_CCtx_setParameter(s->zstd, ZSTD_c_compressionLevel, LEVEL));
+           s->order && s->before && s->levels && s->numbers;
 }
 
 void scratch_free(scratch *s)
@@ -50,32 +51,42 @@ void scratch_free(scratch *s)
     free(s->sorted);
     free(s->slots);
     free(s->order);
-    free(s->ordered);
+    free(s->before);
+    free(s->levels);
     free(s->numbers);
     buffer_free(&s->page);
     buffer_free(&s->packed);
 }
 
-/* The cells of a column. */
-typedef union column_cells {
-    const int64_t *ints;
-    const uint32_t *texts;
-} column_cells;
+/* The row that is written as the i-th. */
+static inline size_t row_at(const scratch *s, bool has_order, size_t i)
+{
+    return has_order ? s->order[i] : i;
+}
 
 /* ---- pages ------------------------------------------------------------------------------------
  */
 
+/* Compresses s->page into s->packed; returns the size, or 0 if memory was refused. */
+static size_t compress_page(scratch *s, int level)
+{
+    if (ZSTD_isError(ZSTD_CCtx_setParameter(s->zstd, ZSTD_c_compressionLevel, level)))
+        return 0;
+    s->packed.size = 0;
+    uint8_t *room = buffer_reserve(&s->packed, ZSTD_compressBound(s->page.size));
+    if (s->page.failed || !room)
+        return 0;
+    size_t packed = ZSTD_compress2(s->zstd, room, s->packed.room, s->page.data, s->page.size);
+    return ZSTD_isError(packed) ? 0 : packed;
+}
+
 /* Compresses s->page and writes it with its header. values: of the page, nulls too. */
-static bool write_page(scratch *s, bool dictionary, size_t values, out *o, uint64_t *offset,
-                       chunk *c)
+static bool write_page(scratch *s, bool dictionary, size_t values, int level, out *o,
+                       uint64_t *offset, chunk *c)
 {
     size_t plain = s->page.size;
-    s->packed.size = 0;
-    uint8_t *room = buffer_reserve(&s->packed, ZSTD_compressBound(plain));
-    if (s->page.failed || !room)
-        return false;
-    size_t packed = ZSTD_compress2(s->zstd, room, s->packed.room, s->page.data, plain);
-    if (ZSTD_isError(packed))
+    size_t packed = compress_page(s, level);
+    if (packed == 0)
         return false;
     /* The page is compressed: its memory can be used for the header. */
     s->page.size = 0;
@@ -106,54 +117,27 @@ static bool write_page(scratch *s, bool dictionary, size_t values, out *o, uint6
     return true;
 }
 
-/* Sets the bit of each row that is not null: eight rows make a byte. */
-static void mark_texts(uint8_t *bits, const uint32_t *cells, size_t count)
+/* Which rows are not null, one bit each: a run of equal ones, or packed as s->levels has them. */
+static void put_levels(scratch *s, const chunk *c)
 {
-    for (size_t i = 0; i < count; i += 8) {
-        unsigned byte = 0;
-        for (size_t k = 0; k < 8 && i + k < count; k++)
-            byte |= (unsigned)(cells[i + k] != 0) << k;
-        bits[i / 8] = (uint8_t)byte;
-    }
-}
-
-static void mark_ints(uint8_t *bits, const int64_t *cells, size_t count)
-{
-    for (size_t i = 0; i < count; i += 8) {
-        unsigned byte = 0;
-        for (size_t k = 0; k < 8 && i + k < count; k++)
-            byte |= (unsigned)(cells[i + k] != PARQUET_NULL) << k;
-        bits[i / 8] = (uint8_t)byte;
-    }
-}
-
-/* Which rows are not null, one bit each: a run of equal ones, or packed. */
-static void put_levels(scratch *s, column_cells cells, const parquet_column *column, const chunk *c)
-{
+    enum { SIZE = 4 };
     size_t count = c->values;
     byte_buffer *page = &s->page;
     size_t start = page->size;
-    buffer_number(page, 0, 4);
+    buffer_number(page, 0, SIZE);
     if (c->nulls == 0 || c->nulls == count) {
         buffer_varint(page, (uint64_t)count << 1);
         buffer_number(page, c->nulls == 0, 1);
     } else {
         size_t size = (count + 7) / 8;
         buffer_varint(page, (uint64_t)size << 1 | 1);
-        uint8_t *bits = buffer_reserve(page, size);
-        if (!bits)
-            return;
-        if (column->type == PARQUET_TEXT)
-            mark_texts(bits, cells.texts, count);
-        else
-            mark_ints(bits, cells.ints, count);
-        page->size += size;
+        buffer_add(page, s->levels, size);
     }
     if (page->failed)
         return;
     size_t end = page->size;
     page->size = start;
-    buffer_number(page, end - start - 4, 4);
+    buffer_number(page, end - start - SIZE, SIZE);
     page->size = end;
 }
 
@@ -192,25 +176,51 @@ static void put_indices(scratch *s, size_t count, size_t different)
 /* ---- integers ---------------------------------------------------------------------------------
  */
 
-/* Gathers the values that are not null, and finds the bounds; without branches, which the nulls of
- * a column make unpredictable. */
-static void gather(scratch *s, const int64_t *cells, const parquet_column *column, chunk *c)
+/* Gathers the values that are not null in the order of the rows, and marks them; without branches,
+ * which the nulls of a column make unpredictable. Returns how many there are. */
+static inline size_t gather_cells(scratch *s, const int64_t *cells, size_t count, bool has_order,
+                                  bool optional)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < count; i += 8) {
+        unsigned byte = 0;
+        for (size_t k = i; k < i + 8 && k < count; k++) {
+            int64_t cell = cells[row_at(s, has_order, k)];
+            unsigned present = !optional | (cell != PARQUET_NULL);
+            s->values[used] = cell;
+            used += present;
+            byte |= present << (k - i);
+        }
+        s->levels[i / 8] = (uint8_t)byte;
+    }
+    return used;
+}
+
+static size_t gather(scratch *s, const int64_t *cells, const parquet_column *column, chunk *c)
+{
+    size_t used, count = c->values;
+    if (s->has_order)
+        used = column->optional ? gather_cells(s, cells, count, true, true)
+                                : gather_cells(s, cells, count, true, false);
+    else
+        used = column->optional ? gather_cells(s, cells, count, false, true)
+                                : gather_cells(s, cells, count, false, false);
+    c->nulls = count - used;
+    return used;
+}
+
+/* The bounds of values: those of a dictionary are the same, and fewer. */
+static void find_bounds(const int64_t *values, size_t count, const parquet_column *column, chunk *c)
 {
     /* Unsigned integers are compared as signed ones with the highest bit inverted. */
     const uint64_t flip = column->type == PARQUET_UNSIGNED ? (uint64_t)INT64_MIN : 0;
-    size_t used = 0, count = c->values;
     int64_t least = INT64_MAX, greatest = INT64_MIN;
     for (size_t i = 0; i < count; i++) {
-        s->values[used] = cells[i];
-        used += !column->optional | (cells[i] != PARQUET_NULL);
-    }
-    for (size_t i = 0; i < used; i++) {
-        int64_t key = (int64_t)((uint64_t)s->values[i] ^ flip);
+        int64_t key = (int64_t)((uint64_t)values[i] ^ flip);
         least = key < least ? key : least;
         greatest = key > greatest ? key : greatest;
     }
-    c->nulls = count - used;
-    c->bounded = used > 0;
+    c->bounded = count > 0;
     c->least = (int64_t)((uint64_t)least ^ flip);
     c->greatest = (int64_t)((uint64_t)greatest ^ flip);
 }
@@ -341,28 +351,60 @@ static void put_delta(scratch *s, size_t count)
     }
 }
 
+static void put_dictionary(scratch *s, size_t different)
+{
+    for (size_t i = 0; i < different; i++)
+        buffer_number(&s->page, (uint64_t)s->different[i], 8);
+}
+
+/* Whether the values are smaller as differences than with their dictionary, which is possible if it
+ * is long. */
+static bool prefers_delta(scratch *s, size_t count, size_t different)
+{
+    enum { LONG = 8 }; /* times as many values */
+    if (different < count / LONG)
+        return false;
+    put_dictionary(s, different);
+    size_t dictionary = compress_page(s, LEVEL_OF_NUMBERS);
+    s->page.size = 0;
+    put_indices(s, count, different);
+    size_t indices = compress_page(s, LEVEL_OF_NUMBERS);
+    s->page.size = 0;
+    put_delta(s, count);
+    size_t delta = compress_page(s, LEVEL_OF_NUMBERS);
+    s->page.size = 0;
+    return dictionary && indices && delta && delta < dictionary + indices;
+}
+
 static bool encode_ints(scratch *s, const int64_t *ints, const parquet_column *column, out *o,
                         uint64_t *offset, chunk *c)
 {
-    gather(s, ints, column, c);
-    size_t count = c->values - c->nulls;
+    size_t count = gather(s, ints, column, c);
     bool steps = column->type == PARQUET_TIME || column->type == PARQUET_ID;
+    if (steps)
+        find_bounds(s->values, count, column, c);
     steps = steps && c->least != c->greatest;
     size_t different = count == 0 || steps ? 0 : number_values(s, count);
+    if (different > 0)
+        find_bounds(s->different, different, column, c);
+    else if (!steps)
+        find_bounds(s->values, count, column, c);
+    if (different > 0 && prefers_delta(s, count, different))
+        different = 0;
     c->encoding = different > 0 ? ENCODING_DICTIONARY : ENCODING_DELTA;
     if (different > 0) {
-        for (size_t i = 0; i < different; i++)
-            buffer_number(&s->page, (uint64_t)s->different[i], 8);
-        if (!write_page(s, true, different, o, offset, c))
+        put_dictionary(s, different);
+        if (!write_page(s, true, different, LEVEL, o, offset, c))
             return false;
     }
     if (column->optional)
-        put_levels(s, (column_cells){.ints = ints}, column, c);
+        put_levels(s, c);
     if (different > 0)
         put_indices(s, count, different);
     else
         put_delta(s, count);
-    return write_page(s, false, c->values, o, offset, c);
+    bool narrow = different > 0 && different <= 1 << 8;
+    return write_page(s, false, c->values, narrow ? LEVEL : LEVEL_OF_NUMBERS, o, offset, c);
 }
 
 /* ---- texts ------------------------------------------------------------------------------------
@@ -390,8 +432,9 @@ static size_t number_texts(scratch *s, const group *g, const uint32_t *texts, ch
     uint32_t low = 0, high = 0;
     memset(s->numbers, 0, (g->text_count + 1) * sizeof *s->numbers);
     s->numbers[0] = UINT32_MAX; /* null, which is overwritten */
+    memset(s->levels, 0, (g->count + 7) / 8);
     for (size_t i = 0; i < g->count; i++) {
-        uint32_t text = texts[i];
+        uint32_t text = texts[row_at(s, s->has_order, i)];
         if (s->numbers[text] == 0) {
             s->different[different++] = text;
             s->numbers[text] = (uint32_t)different;
@@ -400,6 +443,7 @@ static size_t number_texts(scratch *s, const group *g, const uint32_t *texts, ch
         }
         s->indices[used] = s->numbers[text] - 1;
         used += text != 0;
+        s->levels[i / 8] |= (uint8_t)((text != 0) << i % 8);
     }
     c->nulls = g->count - used;
     if (low && g->texts[low - 1].size <= LONGEST_BOUND &&
@@ -436,46 +480,80 @@ static bool encode_texts(scratch *s, const group *g, const uint32_t *texts,
     if (repeats) {
         for (size_t i = 0; i < different; i++)
             put_text(&s->page, g, (uint32_t)s->different[i]);
-        if (!write_page(s, true, different, o, offset, c))
+        if (!write_page(s, true, different, LEVEL, o, offset, c))
             return false;
     }
     if (column->optional)
-        put_levels(s, (column_cells){.texts = texts}, column, c);
+        put_levels(s, c);
     if (repeats)
         put_indices(s, count, different);
-    for (size_t i = 0; !repeats && i < g->count; i++)
-        if (texts[i])
-            put_text(&s->page, g, texts[i]);
-    return write_page(s, false, g->count, o, offset, c);
+    for (size_t i = 0; !repeats && i < g->count; i++) {
+        uint32_t text = texts[row_at(s, s->has_order, i)];
+        if (text)
+            put_text(&s->page, g, text);
+    }
+    return write_page(s, false, g->count, LEVEL, o, offset, c);
 }
 
 /* ---- the order of the rows --------------------------------------------------------------------
  */
 
-/* Counts the rows of each value of the column, then places them. */
+/* The key by which a cell is sorted, as small as possible: texts are grouped, nulls are first. */
+static uint64_t key_of(const group *g, const parquet_column *column, size_t index, int64_t least,
+                       size_t row)
+{
+    if (column->type == PARQUET_TEXT)
+        return g->columns[index].texts[row];
+    int64_t cell = g->columns[index].ints[row];
+    return cell == PARQUET_NULL ? 0 : (uint64_t)cell - (uint64_t)least + 1;
+}
+
+/* Sorts s->order by a column, and leaves rows of equal cells as they are: by one byte after another
+ * from the lowest on, without those in which all keys are equal. */
+static void sort_rows(scratch *s, const group *g, const parquet_column *column, size_t index)
+{
+    enum { BITS = 64, DIGITS = 256 };
+    int64_t least = INT64_MAX;
+    for (size_t i = 0; i < g->count && column->type != PARQUET_TEXT; i++) {
+        int64_t cell = g->columns[index].ints[i];
+        least = cell < least && cell != PARQUET_NULL ? cell : least;
+    }
+    const uint64_t first = key_of(g, column, index, least, 0);
+    uint64_t varies = 0;
+    for (size_t i = 0; i < g->count; i++)
+        varies |= key_of(g, column, index, least, i) ^ first;
+    for (int shift = 0; shift < BITS; shift += 8) {
+        uint32_t counts[DIGITS] = {0};
+        if ((varies >> shift & 0xff) == 0)
+            continue;
+        for (size_t i = 0; i < g->count; i++)
+            counts[key_of(g, column, index, least, i) >> shift & 0xff]++;
+        for (uint32_t i = 0, sum = 0; i < DIGITS; i++) {
+            uint32_t own = counts[i];
+            counts[i] = sum;
+            sum += own;
+        }
+        uint16_t *sorted = s->before;
+        for (size_t i = 0; i < g->count; i++) {
+            uint16_t row = s->order[i];
+            sorted[counts[key_of(g, column, index, least, row) >> shift & 0xff]++] = row;
+        }
+        s->before = s->order;
+        s->order = sorted;
+        s->has_order = true;
+    }
+}
+
 void group_order(scratch *s, const group *g, const parquet_column *columns, size_t count)
 {
+    enum { KEYS = 2 };
     s->has_order = false;
-    size_t column = 0;
-    while (column < count && columns[column].type != PARQUET_ORDER)
-        column++;
-    if (column == count || g->count == 0)
-        return;
-    memcpy(s->values, g->columns[column].ints, g->count * sizeof *s->values);
-    size_t different = number_values(s, g->count);
-    if (different <= 1)
-        return;
-    memset(s->numbers, 0, different * sizeof *s->numbers);
     for (size_t i = 0; i < g->count; i++)
-        s->numbers[s->indices[i]]++;
-    for (uint32_t i = 0, sum = 0; i < different; i++) {
-        uint32_t own = s->numbers[i];
-        s->numbers[i] = sum;
-        sum += own;
-    }
-    for (size_t i = 0; i < g->count; i++)
-        s->order[s->numbers[s->indices[i]]++] = (uint16_t)i;
-    s->has_order = true;
+        s->order[i] = (uint16_t)i;
+    for (unsigned key = KEYS; key > 0 && g->count > 0; key--)
+        for (size_t i = 0; i < count; i++)
+            if (columns[i].order == key)
+                sort_rows(s, g, &columns[i], i);
 }
 
 bool group_encode(scratch *s, const group *g, const parquet_column *column, size_t index, out *o,
@@ -483,15 +561,7 @@ bool group_encode(scratch *s, const group *g, const parquet_column *column, size
 {
     *c = (chunk){.values = g->count};
     s->page.size = 0;
-    if (column->type == PARQUET_TEXT) {
-        const uint32_t *texts = g->columns[index].texts;
-        uint32_t *ordered = (uint32_t *)s->ordered;
-        for (size_t i = 0; s->has_order && i < g->count; i++)
-            ordered[i] = texts[s->order[i]];
-        return encode_texts(s, g, s->has_order ? ordered : texts, column, o, offset, c);
-    }
-    const int64_t *ints = g->columns[index].ints;
-    for (size_t i = 0; s->has_order && i < g->count; i++)
-        s->ordered[i] = ints[s->order[i]];
-    return encode_ints(s, s->has_order ? s->ordered : ints, column, o, offset, c);
+    if (column->type == PARQUET_TEXT)
+        return encode_texts(s, g, g->columns[index].texts, column, o, offset, c);
+    return encode_ints(s, g->columns[index].ints, column, o, offset, c);
 }

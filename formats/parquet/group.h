@@ -43,7 +43,8 @@ typedef struct scratch {
     byte_buffer page, packed;
     bool has_order;   /* the rows of the group are written in another order: */
     uint16_t *order;  /* their numbers */
-    int64_t *ordered; /* cells of a column */
+    uint16_t *before; /* the order by the lower bytes of a key */
+    uint8_t *levels;  /* a bit for each cell of a column, set if it is not null */
 } scratch;
 
 static_assert(PARQUET_GROUP_ROWS - 1 <= UINT16_MAX, "the number of a row");
@@ -70,8 +71,8 @@ enum {
     ENCODING_DICTIONARY = 8,
 };
 
-/* Finds the order of the rows, by the column of the type PARQUET_ORDER if there is one: of each
- * value the rows as they came. For the calls of group_encode. */
+/* Finds the order of the rows, by the columns that have one: rows that are equal in these remain as
+ * they came. For the calls of group_encode. */
 void group_order(scratch *s, const group *g, const parquet_column *columns, size_t count);
 
 /* Encodes a column and writes its pages at *offset of the output, which moves. False if memory was

@@ -1,9 +1,9 @@
 /*
  * tables.h - the tables that a trace becomes, and their columns; gotrace-parquet(5) describes them.
  *
- * The schema is the same for every version of traces. A column is of the type INT, TIME, ID, ORDER,
- * UNSIGNED or TEXT, see writer.h, and NEEDED or has nulls (NULLS). Every table has first of all the
- * name of the trace.
+ * The schema is the same for every version of traces. A column is of the type INT, TIME, ID,
+ * UNSIGNED or TEXT, see writer.h, and NEEDED or has nulls (NULLS). By FIRST and THEN the rows of a
+ * row group are sorted. Every table has first of all the name of the trace.
  */
 #ifndef PARQUET_TABLES_H
 #define PARQUET_TABLES_H
@@ -37,7 +37,7 @@
     C(t, src_stack_id, INT, NULLS)                                                                 \
     C(t, src_g, ID, NULLS)                                                                         \
     C(t, src_m, INT, NULLS)                                                                        \
-    C(t, src_p, ORDER, NULLS)                                                                      \
+    C(t, src_p, INT, NULLS | FIRST)                                                                \
     C(t, from_reason, TEXT, NULLS)                                                                 \
     C(t, from_stack_id, INT, NULLS)
 
@@ -66,8 +66,8 @@
 #define COLUMNS_OF_goroutines(C, t)                                                                \
     C(t, trace, TEXT, NEEDED)                                                                      \
     C(t, g, INT, NEEDED)                                                                           \
-    C(t, function, TEXT, NULLS)                                                                    \
-    C(t, created_ns, TIME, NEEDED)                                                                 \
+    C(t, function, TEXT, NULLS | FIRST)                                                            \
+    C(t, created_ns, TIME, NEEDED | THEN)                                                          \
     C(t, started_ns, TIME, NULLS)                                                                  \
     C(t, ended_ns, TIME, NULLS)                                                                    \
     COLUMNS_OF_TIMES(C, t)
@@ -106,7 +106,7 @@
     C(t, task, INT, NEEDED)                                                                        \
     C(t, parent, INT, NULLS)                                                                       \
     C(t, name, TEXT, NEEDED)                                                                       \
-    C(t, start_time_ns, TIME, NULLS)                                                               \
+    C(t, start_time_ns, TIME, NULLS | FIRST)                                                       \
     C(t, end_time_ns, TIME, NULLS)                                                                 \
     C(t, duration_ns, INT, NULLS)                                                                  \
     C(t, g, INT, NULLS)                                                                            \
@@ -116,10 +116,10 @@
 
 #define COLUMNS_OF_regions(C, t)                                                                   \
     C(t, trace, TEXT, NEEDED)                                                                      \
-    C(t, name, TEXT, NEEDED)                                                                       \
+    C(t, name, TEXT, NEEDED | FIRST)                                                               \
     C(t, task, INT, NULLS)                                                                         \
     C(t, g, INT, NEEDED)                                                                           \
-    C(t, start_time_ns, TIME, NULLS)                                                               \
+    C(t, start_time_ns, TIME, NULLS | THEN)                                                        \
     C(t, end_time_ns, TIME, NULLS)                                                                 \
     C(t, duration_ns, INT, NULLS)                                                                  \
     C(t, stack_id, INT, NULLS)                                                                     \

@@ -6,7 +6,7 @@
  * a dictionary page and one data page, or a data page alone:
  *
  *   dictionary   if values repeat; the indices have whole bytes, because zstd then finds more
- *   delta        integers that do not repeat; times, which ascend; and ids of what is busy
+ *   delta        times, which ascend; ids of what is busy; and other integers if it is smaller
  *   plain        texts that do not repeat
  *
  * Each has its smallest and largest value and the number of nulls, from which readers find the row
@@ -27,7 +27,6 @@ typedef enum parquet_type {
     PARQUET_INT,      /* INT64 */
     PARQUET_TIME,     /* INT64 that mostly ascends */
     PARQUET_ID,       /* INT64 that is often near the one before */
-    PARQUET_ORDER,    /* INT64 by which the rows of a row group are sorted; one column of a table */
     PARQUET_UNSIGNED, /* INT64 with the logical type of an unsigned integer */
     PARQUET_TEXT,     /* UTF-8 */
 } parquet_type;
@@ -36,6 +35,7 @@ typedef struct parquet_column {
     const char *name;
     uint8_t type;  /* parquet_type */
     bool optional; /* it may have nulls */
+    uint8_t order; /* the rows of a row group are sorted: 1: first by this column, 2: then by it */
 } parquet_column;
 
 /* Encodes the row groups of any number of files, one after another. */

@@ -257,6 +257,14 @@ def order(value):
     return (value is not None, value or 0)
 
 
+def in_groups(rows, text, time):
+    """Rows in the order of row groups: equal texts together, as they first occur, then by a time."""
+    places = {None: -1}
+    rows = [(places.setdefault(text(r), len(places)), order(time(r)), r) for r in rows]
+    groups = [rows[i:i + 65536] for i in range(0, len(rows), 65536)]
+    return [r for group in groups for _, _, r in sorted(group, key=lambda r: r[:2])]
+
+
 class Trace:
     def __init__(self, gotrace, path, folder):
         self.path, self.wrong = path, 0
@@ -403,13 +411,16 @@ class Trace:
                              ('start_time_ns', lambda s: time(s['begin'])),
                              ('end_time_ns', lambda s: time(s['end']))))):
             wanted = [s for s in self.stat if s['kind'] == table[:-1] and (table != 'regions' or s['name'])]
+            wanted = in_groups(wanted, lambda s: s['name'] or None,
+                               lambda s: time(s['created' if table == 'goroutines' else 'begin']))
             rows = [r for r in self.rows[table] if table != 'regions' or r['name']]
             pairs = [both(r, s, names) for r, s in zip(rows, wanted)]
             if len(rows) != len(wanted):
                 self.differ(table, f'{len(rows)} rows', len(wanted))
             self.compare(table, [p[0] for p in pairs], [p[1] for p in pairs])
         tasks = [(number(s['id']), number(s.get('parent')), s['name'], time(s['begin']), time(s['end']),
-                  s['logs'], s['regions']) for s in self.stat if s['kind'] == 'task']
+                  s['logs'], s['regions']) for s in in_groups(
+                      (s for s in self.stat if s['kind'] == 'task'), lambda s: None, lambda s: time(s['begin']))]
         self.compare('tasks', [(r['task'], r['parent'], r['name'], r['start_time_ns'], r['end_time_ns'],
                                 r['logs'], r['regions']) for r in self.rows['tasks']], tasks)
         for table in ('tasks', 'regions', 'ranges'):

@@ -206,7 +206,7 @@ enum { MOST = PARQUET_GROUP_ROWS };
 /* Encodes the column, reads it back and compares. */
 static chunk check_ints(parquet_type type, bool optional, int64_t *cells, size_t count)
 {
-    const parquet_column column = {"x", (uint8_t)type, optional};
+    const parquet_column column = {"x", (uint8_t)type, optional, 0};
     group g = {.count = count, .room = count};
     blob file = {0};
     out o;
@@ -343,9 +343,30 @@ START_TEST(dictionaries)
     for (size_t i = 0; i < COUNT; i++)
         cells[i] = (int64_t)(i * 7919 % different) * 1000003 - 17;
     chunk c = check_ints(PARQUET_INT, false, cells, COUNT);
-    ck_assert_int_eq(c.encoding, different <= COUNT / 2 ? ENCODING_DICTIONARY : ENCODING_DELTA);
+    /* The same numbers again and again: if there are many, their differences take less. */
+    if (different <= 257 || different > COUNT / 2)
+        ck_assert_int_eq(c.encoding, different <= 257 ? ENCODING_DICTIONARY : ENCODING_DELTA);
     cells[COUNT - 1] = PARQUET_NULL;
     check_ints(PARQUET_INT, true, cells, COUNT);
+    free(cells);
+}
+END_TEST
+
+/* Of a long dictionary and differences, the smaller is written. */
+START_TEST(smaller)
+{
+    enum { COUNT = 65536, VALUES = COUNT / 4, BYTES = 8 };
+    int64_t *cells = malloc(COUNT * sizeof *cells);
+    uint64_t state = 1;
+    for (size_t i = 0; i < COUNT; i++) /* one value 4 times, at random places */
+        cells[i] = (int64_t)((uint64_t)random_number(&state) % VALUES * 0x9e3779b97f4a7c15);
+    chunk c = check_ints(PARQUET_INT, false, cells, COUNT);
+    ck_assert_int_eq(c.encoding, ENCODING_DICTIONARY);
+    ck_assert_uint_lt(c.packed_size, COUNT * BYTES / 2);
+    for (size_t i = 0; i < COUNT; i++) /* near the one before */
+        cells[i] = (int64_t)i / 4 * 1000 + random_number(&state) % 3;
+    c = check_ints(PARQUET_INT, false, cells, COUNT);
+    ck_assert_int_eq(c.encoding, ENCODING_DELTA);
     free(cells);
 }
 END_TEST
@@ -372,13 +393,16 @@ START_TEST(levels)
 }
 END_TEST
 
-/* Rows are sorted by a column, those of one value stay in order; unless it has one value, or too
- * many. */
+/* Rows are sorted by one or two columns, those of equal values stay in order; unless all are equal.
+ */
 START_TEST(orders)
 {
-    static const size_t sizes[] = {1, 2, 3, 255, 257, 32767, 32768};
-    static const parquet_column columns[] = {{"x", PARQUET_ID, true}, {"p", PARQUET_ORDER, true}};
-    enum { COUNT = 65536 };
+    static const size_t sizes[] = {1, 2, 3, 255, 257, 32767, 32768, 65536};
+    static const parquet_column columns[] = {{"x", PARQUET_ID, true, 0},
+                                             {"p", PARQUET_INT, true, 1},
+                                             {"t", PARQUET_TEXT, true, 1},
+                                             {"then", PARQUET_TIME, true, 2}};
+    enum { COUNT = 65536, TEXTS = 5 };
     size_t different = sizes[_i], placed = 0;
     int64_t *cells = malloc(COUNT * sizeof *cells);
     bool *seen = calloc(COUNT, sizeof *seen);
@@ -394,7 +418,7 @@ START_TEST(orders)
     group_order(&s, &g, columns, 1);
     ck_assert(!s.has_order);
     group_order(&s, &g, columns, 2);
-    ck_assert_int_eq(s.has_order, different > 1 && different < 32768);
+    ck_assert_int_eq(s.has_order, different > 1);
     for (size_t i = 0; s.has_order && i < COUNT; i++) {
         size_t row = s.order[i], before = i > 0 ? s.order[i - 1] : 0;
         MUST(!seen[row]);
@@ -403,6 +427,25 @@ START_TEST(orders)
         MUST(i == 0 || cells[before] < cells[row] || (cells[before] == cells[row] && before < row));
     }
     ck_assert_uint_eq(placed, s.has_order ? COUNT : 0);
+
+    /* By a text, then by the numbers. */
+    uint32_t *texts = malloc(COUNT * sizeof *texts);
+    for (size_t i = 0; i < COUNT; i++)
+        texts[i] = (uint32_t)(i * 31 % TEXTS);
+    g.columns[0].texts = texts;
+    group_order(&s, &g, columns + 2, 2);
+    ck_assert(s.has_order);
+    memset(seen, 0, COUNT * sizeof *seen);
+    for (size_t i = 0; i < COUNT; i++) {
+        size_t row = s.order[i], before = i > 0 ? s.order[i - 1] : 0;
+        MUST(!seen[row]);
+        seen[row] = true;
+        if (i > 0 && texts[before] == texts[row])
+            MUST(cells[before] < cells[row] || (cells[before] == cells[row] && before < row));
+        else if (i > 0)
+            MUST(texts[before] < texts[row]);
+    }
+    free(texts);
     free(cells);
     free(seen);
     scratch_free(&s);
@@ -411,7 +454,8 @@ END_TEST
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-static const parquet_column two_columns[] = {{"n", PARQUET_INT, true}, {"t", PARQUET_TEXT, false}};
+static const parquet_column two_columns[] = {{"n", PARQUET_INT, true, 0},
+                                             {"t", PARQUET_TEXT, false, 0}};
 
 /* The footer of a file, and what is before it. */
 static bytes check_file(const blob *file, size_t pages)
@@ -507,7 +551,8 @@ int main(void)
     tcase_add_loop_test(cases, extremes, 0, COUNTS);
     tcase_add_loop_test(cases, dictionaries, 0, 8);
     tcase_add_loop_test(cases, levels, 0, COUNTS);
-    tcase_add_loop_test(cases, orders, 0, 7);
+    tcase_add_test(cases, smaller);
+    tcase_add_loop_test(cases, orders, 0, 8);
     tcase_add_loop_test(cases, empty_table, 0, 2);
     tcase_add_loop_test(cases, statistics_of_groups, 0, 2);
     suite_add_tcase(suite, cases);
