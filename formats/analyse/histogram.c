@@ -10,15 +10,6 @@
 /* Above this number of pairs, a search takes longer than the array costs. */
 enum { LEAST_PAIRS = 4, MOST_PAIRS = 64 };
 
-static uint32_t bucket_of(int64_t value)
-{
-    enum { LOW_BITS = 7 }; /* of HISTOGRAM_EXACT */
-    if (value < HISTOGRAM_EXACT)
-        return value < 0 ? 0 : (uint32_t)value;
-    unsigned shift = 64U - LOW_BITS - (unsigned)__builtin_clzll((uint64_t)value);
-    return shift * HISTOGRAM_STEPS + (uint32_t)(value >> shift);
-}
-
 /* The lowest value of a bucket, and their number. */
 static int64_t bucket_begin(uint32_t bucket, int64_t *width)
 {
@@ -62,7 +53,7 @@ static bool make_pairs(histogram *h)
     histogram_pair *pairs = malloc(LEAST_PAIRS * sizeof *pairs);
     if (!pairs)
         return false;
-    pairs[0] = (histogram_pair){bucket_of(h->min), (uint32_t)h->count};
+    pairs[0] = (histogram_pair){histogram_bucket(h->min), (uint32_t)h->count};
     h->counts.pairs = pairs;
     h->used = h->count > 0;
     h->capacity = LEAST_PAIRS;
@@ -101,34 +92,13 @@ static bool add_pair(histogram *h, uint32_t bucket, uint32_t count)
     return true;
 }
 
-static void note(histogram *h, int64_t value)
-{
-    if (h->count == 0 || value < h->min)
-        h->min = value;
-    if (value > h->max)
-        h->max = value;
-    h->count++;
-    h->sum = sum_of_times(h->sum, value);
-}
-
-static bool add_first(histogram *h, int64_t value)
+bool histogram_add_few(histogram *h, int64_t value)
 {
     bool equal = h->count == 0 || (value == h->min && value == h->max);
     if (!equal && h->stored == HISTOGRAM_EQUAL && !make_pairs(h))
         return false;
-    note(h, value);
-    return h->stored == HISTOGRAM_EQUAL || add_pair(h, bucket_of(value), 1);
-}
-
-bool histogram_add(histogram *h, int64_t value)
-{
-    if (value < 0)
-        value = 0;
-    if (h->stored != HISTOGRAM_ALL)
-        return add_first(h, value);
-    note(h, value);
-    h->counts.all[bucket_of(value)]++;
-    return true;
+    histogram_note(h, value);
+    return h->stored == HISTOGRAM_EQUAL || add_pair(h, histogram_bucket(value), 1);
 }
 
 /* The n-th bucket in use, ascending, from *cursor on; false past the last. */
@@ -146,7 +116,7 @@ static bool next_bucket(const histogram *h, uint32_t *cursor, histogram_pair *pa
     else if (h->stored == HISTOGRAM_ALL)
         *pair = (histogram_pair){*cursor, h->counts.all[*cursor]};
     else
-        *pair = (histogram_pair){bucket_of(h->min), (uint32_t)h->count};
+        *pair = (histogram_pair){histogram_bucket(h->min), (uint32_t)h->count};
     ++*cursor;
     return true;
 }
@@ -198,7 +168,7 @@ uint64_t histogram_between(const histogram *h, int64_t from, int64_t to)
 {
     uint64_t count = 0;
     histogram_pair pair;
-    uint32_t cursor = h->stored == HISTOGRAM_ALL ? bucket_of(from) : 0;
+    uint32_t cursor = h->stored == HISTOGRAM_ALL ? histogram_bucket(from) : 0;
     int64_t width;
     while (next_bucket(h, &cursor, &pair)) {
         int64_t begin = bucket_begin(pair.bucket, &width);

@@ -36,9 +36,49 @@ typedef struct histogram {
     uint8_t used, capacity; /* of pairs */
 } histogram;
 
+/* The sum of times that are not negative; the largest value if it is larger. Clocks of damaged
+ * traces have any value. */
+static inline int64_t sum_of_times(int64_t a, int64_t b)
+{
+    int64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+static inline uint32_t histogram_bucket(int64_t value)
+{
+    enum { LOW_BITS = 7 }; /* of HISTOGRAM_EXACT */
+    if (value < HISTOGRAM_EXACT)
+        return value < 0 ? 0 : (uint32_t)value;
+    unsigned shift = 64U - LOW_BITS - (unsigned)__builtin_clzll((uint64_t)value);
+    return shift * HISTOGRAM_STEPS + (uint32_t)(value >> shift);
+}
+
+/* Adds a value to what does not depend on buckets. */
+static inline void histogram_note(histogram *h, int64_t value)
+{
+    if (h->count == 0 || value < h->min)
+        h->min = value;
+    if (value > h->max)
+        h->max = value;
+    h->count++;
+    h->sum = sum_of_times(h->sum, value);
+}
+
+/* histogram_add of a value that is not negative, while there is no array. */
+bool histogram_add_few(histogram *h, int64_t value);
+
 /* Adds a value; negative ones, which clocks of damaged traces cause, count as 0. False if memory is
- * refused. */
-bool histogram_add(histogram *h, int64_t value);
+ * refused. Inline, because there is one for each state of a goroutine. */
+static inline bool histogram_add(histogram *h, int64_t value)
+{
+    if (value < 0)
+        value = 0;
+    if (h->stored != HISTOGRAM_ALL)
+        return histogram_add_few(h, value);
+    histogram_note(h, value);
+    h->counts.all[histogram_bucket(value)]++;
+    return true;
+}
 
 /* Adds the values of another one. */
 bool histogram_merge(histogram *h, const histogram *from);
@@ -73,13 +113,5 @@ bool value_set_move(value_set *set, value_set *from);
 histogram value_set_histogram(const value_set *set);
 
 void value_set_free(value_set *set);
-
-/* The sum of times that are not negative; the largest value if it is larger. Clocks of damaged
- * traces have any value. */
-static inline int64_t sum_of_times(int64_t a, int64_t b)
-{
-    int64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
 
 #endif

@@ -309,7 +309,7 @@ static void report_span(gotrace_reader *reader)
                   days / YEAR, (unsigned long long)reader->summary.frequency);
 }
 
-static gotrace_status finish(gotrace_reader *reader)
+gotrace_status gt_finish(gotrace_reader *reader)
 {
     if (reader->v2) {
         reader->summary.duration = gt_v2_since_start(reader, reader->last_ticks);
@@ -344,14 +344,13 @@ static inline gotrace_status prepare(gotrace_reader *reader)
     return reader->stage == GT_READING ? GOTRACE_EVENT : prepare_first(reader);
 }
 
-static gotrace_status next_v2(gotrace_reader *reader, const gotrace_event **event)
+static gotrace_status next_wanted_v2(gotrace_reader *reader, const gotrace_event **event)
 {
     const gotrace_event *next;
-    bool done = reader->wanted.some ? gt_v2_next_wanted(reader, &next) : gt_v2_next(reader, &next);
-    if (!done)
+    if (!gt_v2_next_wanted(reader, &next))
         return GOTRACE_ERROR;
     if (!next)
-        return finish(reader);
+        return gt_finish(reader);
     reader->summary.returned++;
     *event = next;
     return GOTRACE_EVENT;
@@ -377,7 +376,7 @@ static gotrace_status next_wanted_v1(gotrace_reader *reader)
     const gt_effect *effect = &reading_of(reader)->effect;
     gt_event *found = NULL;
     if (gt_order_each(reader, reader->order, skip_unwanted, &found))
-        return finish(reader);
+        return gt_finish(reader);
     bool filled = found && gt_model_fill(reader, found, effect, &reader->event) &&
                   finish_event(reader, effect);
     return filled ? GOTRACE_EVENT : GOTRACE_ERROR;
@@ -388,14 +387,17 @@ void gotrace_reader_select(gotrace_reader *reader, uint32_t kinds, uint32_t stat
     reader->wanted = (gt_wanted){.some = true, .kinds = kinds, .states = states};
 }
 
-static gotrace_status next_v1(gotrace_reader *reader)
+/* Not inlined, so that v2 does not have its registers to save. */
+__attribute__((noinline)) static gotrace_status next_v1(gotrace_reader *reader,
+                                                        const gotrace_event **event)
 {
     gt_event *e;
     gt_effect effect;
+    *event = &reader->event;
     if (!gt_order_next(reader, reader->order, &e))
         return GOTRACE_ERROR;
     if (!e)
-        return finish(reader);
+        return gt_finish(reader);
     if (!follow(reader, e, &effect) || !gt_model_fill(reader, e, &effect, &reader->event) ||
         !finish_event(reader, &effect))
         return GOTRACE_ERROR;
@@ -403,60 +405,60 @@ static gotrace_status next_v1(gotrace_reader *reader)
     return GOTRACE_EVENT;
 }
 
-static gotrace_status next_brief_v1(gotrace_reader *reader, gotrace_brief *brief,
-                                    const gotrace_event **event)
+__attribute__((noinline)) static gotrace_status
+next_brief_v1(gotrace_reader *reader, gotrace_brief *brief, const gotrace_event **event)
 {
     gt_event *e;
-    gt_effect *effect = &reading_of(reader)->effect;
+    gt_effect effect;
+    *event = &reader->event;
     if (!gt_order_next(reader, reader->order, &e))
         return GOTRACE_ERROR;
     if (!e)
-        return finish(reader);
-    if (!follow(reader, e, effect))
+        return gt_finish(reader);
+    if (!follow(reader, e, &effect))
         return GOTRACE_ERROR;
-    if (gt_model_brief(reader, e, effect, brief))
+    if (gt_model_brief(reader, e, &effect, brief))
         *event = NULL;
-    else if (!gt_model_fill(reader, e, effect, &reader->event))
+    else if (!gt_model_fill(reader, e, &effect, &reader->event))
         return GOTRACE_ERROR;
-    if (!finish_event(reader, effect))
+    if (!finish_event(reader, &effect))
         return GOTRACE_ERROR;
     reader->summary.returned++;
     return GOTRACE_EVENT;
 }
 
-static gotrace_status next_brief_v2(gotrace_reader *reader, gotrace_brief *brief,
-                                    const gotrace_event **event)
-{
-    bool end;
-    if (!gt_v2_next_brief(reader, brief, event, &end))
-        return GOTRACE_ERROR;
-    if (end) {
-        *event = &reader->event;
-        return finish(reader);
-    }
-    reader->summary.returned++;
-    return GOTRACE_EVENT;
-}
-
-gotrace_status gotrace_reader_next_brief(gotrace_reader *reader, gotrace_brief *brief,
-                                         const gotrace_event **event)
-{
-    gotrace_status status = prepare(reader);
-    if (status != GOTRACE_EVENT || reader->wanted.some)
-        return gotrace_reader_next(reader, event);
-    *event = &reader->event;
-    return reader->v2 ? next_brief_v2(reader, brief, event) : next_brief_v1(reader, brief, event);
-}
-
-gotrace_status gotrace_reader_next(gotrace_reader *reader, const gotrace_event **event)
+/* The first event, and those that were selected. */
+__attribute__((noinline)) static gotrace_status next_rare(gotrace_reader *reader,
+                                                          const gotrace_event **event)
 {
     gotrace_status status = prepare(reader);
     *event = &reader->event;
     if (status != GOTRACE_EVENT)
         return status;
-    if (reader->v2)
-        return next_v2(reader, event);
-    return reader->wanted.some ? next_wanted_v1(reader) : next_v1(reader);
+    if (reader->wanted.some)
+        return reader->v2 ? next_wanted_v2(reader, event) : next_wanted_v1(reader);
+    return reader->v2 ? gt_v2_next(reader, event) : next_v1(reader, event);
+}
+
+static inline bool is_rare(const gotrace_reader *reader)
+{
+    return reader->stage != GT_READING || reader->wanted.some;
+}
+
+gotrace_status gotrace_reader_next_brief(gotrace_reader *reader, gotrace_brief *brief,
+                                         const gotrace_event **event)
+{
+    if (is_rare(reader))
+        return next_rare(reader, event);
+    return reader->v2 ? gt_v2_next_brief(reader, brief, event)
+                      : next_brief_v1(reader, brief, event);
+}
+
+gotrace_status gotrace_reader_next(gotrace_reader *reader, const gotrace_event **event)
+{
+    if (is_rare(reader))
+        return next_rare(reader, event);
+    return reader->v2 ? gt_v2_next(reader, event) : next_v1(reader, event);
 }
 
 static bool check_event(gotrace_reader *reader, gt_event *e, void *ctx)
@@ -503,7 +505,7 @@ gotrace_status gotrace_reader_check(gotrace_reader *reader)
     if (status != GOTRACE_EVENT)
         return status;
     bool done = reader->v2 ? gt_v2_check(reader) : gt_pieces_start(reader) && check_v1(reader);
-    return done ? finish(reader) : GOTRACE_ERROR;
+    return done ? gt_finish(reader) : GOTRACE_ERROR;
 }
 
 bool gt_find_damage(gotrace_reader *reader)

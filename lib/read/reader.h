@@ -137,6 +137,9 @@ bool gt_fail_memory(gotrace_reader *reader) __attribute__((cold));
  * writes some stacks as a single PC 0; before 1.7 no frame has a function.) */
 bool gt_shows_start(const gotrace_reader *reader, uint64_t id);
 
+/* All events were returned or checked: GOTRACE_END, or GOTRACE_ERROR. */
+gotrace_status gt_finish(gotrace_reader *reader);
+
 /* Counts bytes as read and calls on_progress at intervals. */
 void gt_progress(gotrace_reader *reader, uint64_t bytes);
 

@@ -469,37 +469,52 @@ static inline bool produce(gotrace_reader *reader, struct gt_v2 *v2, bool *end)
     return step(reader, v2, end);
 }
 
-bool gt_v2_next(gotrace_reader *reader, const gotrace_event **next)
+/* No event was produced. */
+__attribute__((cold)) static gotrace_status end_output(gotrace_reader *reader, bool end,
+                                                       const gotrace_event **next)
 {
-    struct gt_v2 *v2 = reader->v2;
-    bool end = false;
-    *next = NULL;
-    if (v2->out_next == v2->out_count && (!produce(reader, v2, &end) || end))
-        return end;
+    *next = &reader->event;
+    return end ? gt_finish(reader) : GOTRACE_ERROR;
+}
+
+static inline gotrace_status take_output(gotrace_reader *reader, struct gt_v2 *v2,
+                                         const gotrace_event **next)
+{
     gt_v2_out *out = &v2->out[v2->out_next++];
     gt_v2_set_time(reader, v2, &out->event);
     *next = finish_output(reader, out);
-    return true;
+    reader->summary.returned++;
+    return GOTRACE_EVENT;
 }
 
-bool gt_v2_next_brief(gotrace_reader *reader, gotrace_brief *brief, const gotrace_event **next,
-                      bool *end)
+gotrace_status gt_v2_next(gotrace_reader *reader, const gotrace_event **next)
 {
     struct gt_v2 *v2 = reader->v2;
-    *next = NULL;
-    *end = false;
+    bool end = false;
+    if (v2->out_next == v2->out_count && (!produce(reader, v2, &end) || end))
+        return end_output(reader, end, next);
+    return take_output(reader, v2, next);
+}
+
+gotrace_status gt_v2_next_brief(gotrace_reader *reader, gotrace_brief *brief,
+                                const gotrace_event **next)
+{
+    struct gt_v2 *v2 = reader->v2;
+    bool end = false;
     if (v2->out_next < v2->out_count)
-        return gt_v2_next(reader, next);
+        return take_output(reader, v2, next);
     v2->brief = brief;
     v2->is_brief = false;
-    bool done = produce(reader, v2, end);
+    bool done = produce(reader, v2, &end);
     v2->brief = NULL;
-    if (!done || *end)
-        return done;
+    if (!done || end)
+        return end_output(reader, end, next);
     if (!v2->is_brief)
-        return gt_v2_next(reader, next);
+        return take_output(reader, v2, next);
     v2->out_next = 1;
-    return true;
+    *next = NULL;
+    reader->summary.returned++;
+    return GOTRACE_EVENT;
 }
 
 /* Whether it is the first event that shows where a goroutine starts, of which no start was

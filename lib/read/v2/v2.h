@@ -262,12 +262,12 @@ bool gt_v2_mend_times(gotrace_reader *reader, gt_v2_cursor *cursor) __attribute_
 bool gt_v2_start(gotrace_reader *reader);
 gt_v2_thread *gt_v2_thread_of(gotrace_reader *reader, struct gt_v2 *v2, uint64_t id);
 
-/* Gets the next event in order, NULL at the end. False if reading cannot continue. */
-bool gt_v2_next(gotrace_reader *reader, const gotrace_event **event);
-/* The same, but *event is NULL if the event was stored in *brief. *end: there are none. */
-bool gt_v2_next_brief(gotrace_reader *reader, gotrace_brief *brief, const gotrace_event **event,
-                      bool *end);
-/* The same for those that gotrace_reader_select selected; the others are handled before it. */
+/* As gotrace_reader_next and gotrace_reader_next_brief, if reading has begun. */
+gotrace_status gt_v2_next(gotrace_reader *reader, const gotrace_event **event);
+gotrace_status gt_v2_next_brief(gotrace_reader *reader, gotrace_brief *brief,
+                                const gotrace_event **event);
+/* Gets the next event of those that gotrace_reader_select selected, NULL at the end; the others are
+ * handled before it. False if reading cannot continue. */
 bool gt_v2_next_wanted(gotrace_reader *reader, const gotrace_event **event);
 /* Checks all remaining events, without returning them. */
 bool gt_v2_check(gotrace_reader *reader);
