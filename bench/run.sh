@@ -5,10 +5,11 @@
 #   GOTRACE_PEERS   Go toolchains and readers (default $HOME/.cache/gotrace-peers)
 #   GOTRACE_BENCH   folder of the large traces (default $HOME/.cache/gotrace-bench); missing ones
 #                   are recorded, 110 MiB each (BIG_BYTES)
-#   PARTS           what to measure (default "validate threads stages repair stat tables cut find perfetto chrome script gen fleet record redis");
+#   PARTS           what to measure (default "validate threads stages repair stat tables cut find perfetto chrome script gen fleet functions record redis");
 #                   threads: times with 1, 2 and 4 threads; stages: what validate spends its time on
 #                   with one thread, by perf(1); repair: of the v1 traces, cut off at 60 MB,
-#                   compared with validate of the same file; fleet: find in 500 traces; record: the cost of an event of the recorder;
+#                   compared with validate of the same file; fleet: find in 500 traces; functions: memory
+#                   for 10^5 start functions; record: the cost of an event of the recorder;
 #                   redis: requests to a recorded redis-server, compared with one that is not recorded
 #   GEN_EVENTS      events of the traces that gen writes (default 100000000)
 #   RUNS            number of runs; the median is reported (default 3)
@@ -23,7 +24,7 @@ gotrace=$(realpath -m "${GOTRACE:-$build/gotrace}")
 peers=${GOTRACE_PEERS:-$HOME/.cache/gotrace-peers}
 store=${GOTRACE_BENCH:-$HOME/.cache/gotrace-bench}
 runs=${RUNS:-3}
-parts=${PARTS:-validate threads stages repair stat tables cut find perfetto chrome script gen fleet record redis}
+parts=${PARTS:-validate threads stages repair stat tables cut find perfetto chrome script gen fleet functions record redis}
 goread_v2=$peers/bin/goread-v2
 
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/gotrace-bench.XXXXXX") || exit 1
@@ -435,6 +436,21 @@ bench_fleet() {
     echo
 }
 
+# A trace of 10^5 goroutines, each with a start function and two stacks of its own.
+bench_functions() {
+    local format
+    python3 "$root/tests/scale/traps.py" v2-functions 400000 >"$work/functions.trace" || return
+    echo 'a trace of 10^5 start functions'
+    repeated /dev/null "$gotrace" stat -q -j 2 "$work/functions.trace" || return
+    memory_row stat 104
+    for format in perfetto folded; do
+        repeated /dev/null "$gotrace" convert -q --to "$format" -j 2 -o "$work/out" "$work/functions.trace" || return
+        memory_row "convert --to $format" 88
+    done
+    rm -f "$work/out" "$work/functions.trace"
+    echo
+}
+
 # Compared with a timeline, and with the compressed trace.
 bench_tables() { # FILE
     local timeline ratio bytes packed
@@ -549,13 +565,13 @@ bench_file() {
     echo
 }
 
-if [ $# -eq 0 ] && ! [[ $parts =~ ^(gen|fleet|record|redis)$ ]]; then
+if [ $# -eq 0 ] && ! [[ $parts =~ ^(gen|fleet|functions|record|redis)$ ]]; then
     record_missing
     for file in "$store"/*-big.trace; do
         [ ! -s "$file" ] || set -- "$@" "$file"
     done
 fi
-if [ $# -eq 0 ] && ! [[ " $parts " =~ \ (gen|fleet|record|redis)\  ]]; then
+if [ $# -eq 0 ] && ! [[ " $parts " =~ \ (gen|fleet|functions|record|redis)\  ]]; then
     echo "bench: nothing to measure: no traces in $store, and no toolchain in $peers to record them"
     exit 0
 fi
@@ -571,6 +587,7 @@ for file; do
 done
 [[ " $parts " != *" gen "* ]] || bench_gen
 [[ " $parts " != *" fleet "* ]] || bench_fleet
+[[ " $parts " != *" functions "* ]] || bench_functions
 [[ " $parts " != *" record "* ]] || bench_record
 [[ " $parts " != *" redis "* ]] || bench_redis
 echo "$missed targets missed"
