@@ -127,6 +127,30 @@ const uint8_t *gt_v2_find_next(const struct gt_v2 *v2, const uint8_t *p, const u
     return found;
 }
 
+bool gt_v2_read_batch(gotrace_reader *reader, struct gt_v2 *v2, const gt_batch *batch, size_t *size)
+{
+    if (!v2->buffer) {
+        v2->buffer = gt_resize(&reader->heap, NULL, 0, GT_V2_MAX_BATCH + GT_V2_SLACK);
+        if (!v2->buffer)
+            return gt_fail_memory(reader);
+    }
+    if (gt_source_read(reader->source, batch->data, v2->buffer, batch->size, size, &reader->error) <
+        0)
+        return gt_fail(reader);
+    memset(v2->buffer + *size, 0, GT_V2_SLACK);
+    return true;
+}
+
+const uint8_t *gt_v2_read_record(const struct gt_v2 *v2, const uint8_t *p, const uint8_t *end,
+                                 uint64_t values[5])
+{
+    const gt_v2_shape *shape = &v2->shapes[*p++];
+    bool good = shape->flags & GOTRACE_SPEC_TIMED;
+    for (unsigned i = 0; good && i < shape->values; i++)
+        good = gt_varint(&p, end, &values[i]) > 0;
+    return good ? p : NULL;
+}
+
 /* An unreadable record: resumes after it, if the position is found. */
 static bool skip_damage(gotrace_reader *reader, gt_v2_cursor *c, const char *what, unsigned type)
 {

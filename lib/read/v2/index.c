@@ -256,16 +256,46 @@ static bool read_batch(look *l)
     return true;
 }
 
-/* Until 1.24 the tables come last, and the frequency after them: a generation that has neither is
- * cut off. Source: Go 1.22, runtime/trace2.go, traceAdvance. */
-static bool lacks_tables(const look *l, const gt_generation *g)
+static bool has_kind(const struct gt_v2 *v2, const gt_generation *g, gt_batch_kind kind)
 {
-    for (size_t i = g->first; i < g->first + g->count; i++) {
-        uint8_t kind = l->v2->batches[i].kind;
-        if (kind == GT_BATCH_STRINGS || kind == GT_BATCH_STACKS || kind == GT_BATCH_SYNC)
-            return false;
+    for (size_t i = g->first; i < g->first + g->count; i++)
+        if (v2->batches[i].kind == kind)
+            return true;
+    return false;
+}
+
+/* Whether a record of the batch refers to a string or stack. */
+static bool find_reference(gotrace_reader *reader, struct gt_v2 *v2, const gt_batch *batch,
+                           bool *found)
+{
+    size_t size;
+    uint64_t values[5];
+    if (!gt_v2_read_batch(reader, v2, batch, &size))
+        return false;
+    const uint8_t *p = v2->buffer, *end = p + size, *next;
+    for (; !*found && p && p < end; p = next) {
+        next = gt_v2_read_record(v2, p, end, values);
+        for (unsigned left = next ? v2->shapes[*p].refers : 0; left; left &= left - 1)
+            *found |= values[1 + __builtin_ctz(left)] != 0;
     }
-    return l->reader->summary.version < GOTRACE_FIRST_SYNC;
+    return true;
+}
+
+/* A generation is cut off if it lacks what is written last: until 1.24 the tables and then the
+ * frequency. In 1.25 the frequency comes first, and a trace may have no tables, unless its events
+ * refer to them, as the first ones of Go's tracer do. Source: Go 1.22, runtime/trace2.go,
+ * traceAdvance; Go 1.25, runtime/trace.go, StartTrace and traceAdvance. */
+static bool find_cut(look *l, const gt_generation *g, bool *cut)
+{
+    struct gt_v2 *v2 = l->v2;
+    bool early = l->reader->summary.version < GOTRACE_FIRST_SYNC;
+    bool tables = has_kind(v2, g, GT_BATCH_STRINGS) || has_kind(v2, g, GT_BATCH_STACKS);
+    *cut = early && !tables && !has_kind(v2, g, GT_BATCH_SYNC);
+    for (size_t i = g->first; i < g->first + g->count && !early && !tables && !*cut; i++)
+        if (v2->batches[i].kind == GT_BATCH_EVENTS &&
+            !find_reference(l->reader, v2, &v2->batches[i], cut))
+            return false;
+    return true;
 }
 
 /* ---- the frequency --------------------------------------------------------------------------- */
@@ -320,8 +350,12 @@ static bool check_end(look *l)
         return gt_report(l->reader, GOTRACE_RULE_TRACE_EMPTY, GT_AT(l->at),
                          "the trace contains no batches");
     gt_generation *last = last_generation(l);
-    if (l->reader->summary.version < GOTRACE_FIRST_GENERATION_END)
-        last->summary.complete = !l->damaged && !lacks_tables(l, last);
+    bool cut = false;
+    if (l->reader->summary.version < GOTRACE_FIRST_GENERATION_END) {
+        if (!l->damaged && !find_cut(l, last, &cut))
+            return false;
+        last->summary.complete = !l->damaged && !cut;
+    }
     return last->summary.complete || l->damaged ||
            gt_report(l->reader, GOTRACE_RULE_GENERATION_END, GT_AT(l->at),
                      "the trace ends within generation %llu",

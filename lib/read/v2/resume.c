@@ -6,8 +6,6 @@
  */
 #include "read/v2/follow.h"
 
-#include <string.h>
-
 enum { MOST_SEARCHES = 8 }; /* in a generation, to keep the work linear */
 
 #define EACH_PROC(v2, p)                                                                           \
@@ -15,7 +13,7 @@ enum { MOST_SEARCHES = 8 }; /* in a generation, to keep the work linear */
         for (gt_v2_proc *p = (gt_v2_proc *)(uintptr_t)(v2)->procs.slots[slot_].value; p; p = NULL)
 
 /* Notes a number of a proc that is still to come. */
-static void note(const struct gt_v2 *v2, uint8_t type, const uint64_t args[2])
+static void note(const struct gt_v2 *v2, uint8_t type, const uint64_t *args)
 {
     if (type != GOTRACE_V2_ProcStart && type != GOTRACE_V2_ProcSteal)
         return;
@@ -24,35 +22,18 @@ static void note(const struct gt_v2 *v2, uint8_t type, const uint64_t args[2])
         p->next = args[1];
 }
 
-/* Reads the record at p; returns its end, or NULL if it is not one. */
-static const uint8_t *read_record(const struct gt_v2 *v2, const uint8_t *p, const uint8_t *end)
-{
-    uint8_t type = *p++;
-    const gt_v2_shape *shape = &v2->shapes[type];
-    uint64_t ticks, value = 0, args[2] = {0};
-    bool good = shape->flags & GOTRACE_SPEC_TIMED && gt_varint(&p, end, &ticks) > 0;
-    for (unsigned i = 1; good && i < shape->values; i++) {
-        good = gt_varint(&p, end, &value) > 0;
-        if (i <= 2)
-            args[i - 1] = value;
-    }
-    if (!good)
-        return NULL;
-    note(v2, type, args);
-    return p;
-}
-
 static bool read_batch(gotrace_reader *reader, struct gt_v2 *v2, const gt_batch *batch)
 {
     size_t size;
-    if (gt_source_read(reader->source, batch->data, v2->buffer, batch->size, &size,
-                       &reader->error) < 0)
-        return gt_fail(reader);
-    memset(v2->buffer + size, 0, GT_V2_SLACK);
+    uint64_t values[5];
+    if (!gt_v2_read_batch(reader, v2, batch, &size))
+        return false;
     const uint8_t *p = v2->buffer, *end = p + size, *next;
     for (; p && p < end; p = next) {
-        next = read_record(v2, p, end);
-        if (!next)
+        next = gt_v2_read_record(v2, p, end, values);
+        if (next)
+            note(v2, *p, values + 1);
+        else
             next = gt_v2_find_next(v2, p, end);
     }
     return true;

@@ -244,6 +244,14 @@ static inline bool gt_v2_cursor_advance(gotrace_reader *reader, gt_v2_cursor *c)
  * limit are zero. */
 const uint8_t *gt_v2_find_next(const struct gt_v2 *v2, const uint8_t *p, const uint8_t *limit);
 
+/* Reads the data of a batch into v2->buffer. False if reading must stop. */
+bool gt_v2_read_batch(gotrace_reader *reader, struct gt_v2 *v2, const gt_batch *batch,
+                      size_t *size);
+/* Reads the timed record at p: its difference of time and its arguments. Returns its end, or NULL
+ * if it is not one. */
+const uint8_t *gt_v2_read_record(const struct gt_v2 *v2, const uint8_t *p, const uint8_t *end,
+                                 uint64_t values[5]);
+
 /* Sets `previous` of new cursors to the beginning of the generation. */
 void gt_v2_start_times(struct gt_v2 *v2);
 /* Sets latest_ticks. */
