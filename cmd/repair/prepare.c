@@ -337,16 +337,13 @@ bool rebuild_reach(rebuild *t, const gotrace_event_data *h)
     }
 }
 
-/* The goroutine that the event names gets the state that its row requires. */
+/* The goroutine that the event names gets the state that its row requires: v2 has no other. */
 static bool reach_other(rebuild *t, const gotrace_event_data *h)
 {
-    unsigned from = h->spec->semantics->other.from;
-    switch (from) {
-    case GOTRACE_STATE_UNDETERMINED:
-    case GOTRACE_STATE_NOT_EXIST: return true;
+    switch (h->spec->semantics->other.from) {
     case GOTRACE_STATE_RUNNABLE: return make_runnable(t, h->args[0], h->thread);
     case GOTRACE_STATE_WAITING: return make_waiting(t, h->args[0], h->thread);
-    default: return rebuild_goroutine(t, h->args[0]).state == from;
+    default: return true; /* it is created, or none is named */
     }
 }
 
