@@ -114,6 +114,7 @@ GOTRACE_API int gotrace_release_version(int minor);
 #define GOTRACE_NO_PROC                                                                            \
     INT64_MIN /* without a proc (proc -1 is a real one: the tracer's global buffer) */
 #define GOTRACE_NO_THREAD INT64_MIN /* unknown thread */
+#define GOTRACE_NO_TIME   INT64_MIN /* gotrace_event.since: unknown */
 
 /* ---------------------------------------------------------------------------------------------
  * Status, rules and errors
@@ -555,6 +556,8 @@ typedef struct gotrace_event {
     uint64_t generation_index; /* v2: its generation is the n-th of the file (from 0, as for
                                   gotrace_reader_generation); 0 in v1. Ids of strings and stacks are
                                   valid for events with the same index only */
+    int64_t since; /* ns: since when the goroutine was in the state that the event ends, see
+                      gotrace_reader_select_lasting; else GOTRACE_NO_TIME */
 } gotrace_event;
 
 /* A frame of a stack. Fixed: frames are passed in arrays. Strings are not NUL-terminated and as
@@ -624,10 +627,11 @@ typedef struct gotrace_generation_summary {
 /* A goroutine that is alive at this point of reading. */
 typedef struct gotrace_goroutine {
     uint64_t id;
-    uint64_t start_stack; /* its start function's stack (1.5: a PC), 0 if not known */
+    uint64_t start_stack; /* v1: its start function's stack (1.5: a PC), 0 if not known; v2: 0 */
     uint64_t creator;     /* the goroutine that created it, 0 if not known */
     int64_t created;      /* ns */
-    int64_t since;        /* ns: when it came into its state */
+    int64_t since;        /* ns: when it came into its state; with gotrace_reader_select_lasting
+                             as gotrace_event.since of its next event would be, if known */
     uint8_t state;        /* gotrace_state */
 } gotrace_goroutine;
 
@@ -659,6 +663,22 @@ GOTRACE_API gotrace_status gotrace_reader_next(gotrace_reader *reader, const got
  * the trace. Events with GOTRACE_EVENT_SUSPECT are always returned. It has effect from the next
  * event on. */
 GOTRACE_API void gotrace_reader_select(gotrace_reader *reader, uint32_t kinds, uint32_t states);
+
+/* Select transitions of goroutines out of a state by how long it lasted; call it after
+ * gotrace_reader_select, once for each such state. A transition out of the state is returned if the
+ * goroutine was in it for at least so many ns (a negative number counts as 0), or if it came into
+ * it before the trace. Transitions into the state are returned if it is one of `states` there, for
+ * example to have the stack with which the goroutine began to wait. An event is still returned for
+ * any other reason: its kind, its other state, what it shows of a start, GOTRACE_EVENT_SUSPECT.
+ *
+ * What is returned out of the state has gotrace_event.since, so that its begin is not needed; so
+ * has a suspect transition, since when the goroutine was in whatever state it really was. In v1 a
+ * GOTRACE_KIND_SYSCALL is the end of a run and the begin of the next one, and with
+ * GOTRACE_STATE_RUNNING all transitions up to the first GOMAXPROCS are returned, which report the
+ * states at the beginning. A state that lasts until the end of the trace has no event: ask
+ * gotrace_reader_goroutine after GOTRACE_END. */
+GOTRACE_API void gotrace_reader_select_lasting(gotrace_reader *reader, gotrace_state state,
+                                               int64_t least);
 
 /* Read to the end without returning events, which is faster: GOTRACE_END or GOTRACE_ERROR. */
 GOTRACE_API gotrace_status gotrace_reader_check(gotrace_reader *reader);
@@ -693,7 +713,7 @@ GOTRACE_API size_t gotrace_reader_stack_depth(const gotrace_reader *reader, uint
 GOTRACE_API size_t gotrace_reader_stack(const gotrace_reader *reader, uint64_t id,
                                         gotrace_frame *frames, size_t max);
 
-/* A goroutine alive now; NULL if there is none of that id. */
+/* A goroutine alive now, or after GOTRACE_END at the end; NULL if there is none of that id. */
 GOTRACE_API const gotrace_goroutine *gotrace_reader_goroutine(gotrace_reader *reader, uint64_t id);
 
 GOTRACE_API void gotrace_reader_close(gotrace_reader *reader);

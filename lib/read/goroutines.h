@@ -49,7 +49,9 @@ typedef struct gt_goroutine {
     uint64_t start_stack, creator;
     const char *stopping; /* v2: reason of its stop-the-world; NULL: none */
     int64_t created;      /* ticks */
-    uint64_t wakeup;      /* futile.c: 1 + position of its last wake-up; 0: none */
+    int64_t began; /* gotrace_event.ticks when its state began, if it was returned or is selected by
+                      its duration; see wanted.h. GOTRACE_NO_TIME: not known */
+    uint64_t wakeup; /* futile.c: 1 + position of its last wake-up; 0: none */
 } gt_goroutine;
 
 typedef struct gt_goroutines {

@@ -205,8 +205,6 @@ static void end_reading(gotrace_reader *reader)
     gt_states_free(reader, reader->states);
     reader->order = NULL;
     reader->states = NULL;
-    if (reading->goroutines.heap)
-        gt_goroutines_free(&reading->goroutines);
     gt_futile_free(&reading->futile);
 }
 
@@ -215,6 +213,8 @@ void gotrace_reader_close(gotrace_reader *reader)
     if (!reader)
         return;
     end_reading(reader);
+    if (reading_of(reader)->goroutines.heap)
+        gt_goroutines_free(&reading_of(reader)->goroutines);
     gt_v2_free(reader);
     gt_index_free(&reader->index);
     gt_free(&reader->heap, reader->message, reader->message_capacity);
@@ -226,6 +226,41 @@ void gotrace_reader_close(gotrace_reader *reader)
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
+static gt_want want_of(const gt_wanted *w, uint8_t kind, bool of_goroutine)
+{
+    if (kind == GOTRACE_KIND_TRANSITION && of_goroutine && gt_wants_changes(w))
+        return GT_WANT_CHANGE;
+    return gt_wants_kind(w, kind) ? GT_WANT_ALL : GT_WANT_NOT;
+}
+
+static gt_want want_of_v1(const gt_wanted *w, const gt_v1_shape *shape)
+{
+    gt_want want = want_of(w, shape->kind, shape->resource != GOTRACE_RESOURCE_PROC);
+    bool runs = shape->kind == GOTRACE_KIND_SYSCALL && gt_is_lasting(w, GOTRACE_STATE_RUNNING);
+    bool begins = shape->action == GT_ACTION_CREATE || (shape->does && shape->does->initial);
+    bool asks = want == GT_WANT_CHANGE && (begins || gt_wants_kind(w, GOTRACE_KIND_TRANSITION));
+    return runs || asks || shape->action == GT_ACTION_REGION ? GT_WANT_SOME : want;
+}
+
+/* Determines which types are wanted, and times in ticks. Call it when the file is indexed. */
+static void set_types(gotrace_reader *reader)
+{
+    gt_wanted *w = &reader->wanted;
+    const size_t v1_count = sizeof reader->index.shapes / sizeof *reader->index.shapes;
+    if (!w->some) {
+        memset(w->types, GT_WANT_ALL, sizeof w->types);
+        return;
+    }
+    for (unsigned i = 0; reader->v2 && i < GT_CODES; i++)
+        w->types[i] = want_of(w, reader->v2->shapes[i].kind,
+                              reader->v2->shapes[i].resource == GOTRACE_RESOURCE_GOROUTINE);
+    for (unsigned i = 0; !reader->v2 && i < v1_count; i++)
+        w->types[i] = want_of_v1(w, &reader->index.shapes[i]);
+    /* Rounding moves a time by less than a nanosecond. */
+    for (unsigned i = 0; i < GT_STATES && !reader->v2; i++)
+        w->least_ticks[i] = gt_time(((double)w->least[i] - 2) / reader->ns_per_tick * 0.999999);
+}
+
 gotrace_status gotrace_reader_index(gotrace_reader *reader)
 {
     if (reader->stage == GT_FAILED)
@@ -235,6 +270,7 @@ gotrace_status gotrace_reader_index(gotrace_reader *reader)
     if (gt_is_v2(reader->summary.version)) {
         if (!gt_v2_index(reader))
             return GOTRACE_ERROR;
+        set_types(reader);
         reader->strings = &reader->v2->strings;
         reader->stacks = &reader->v2->stacks;
         reader->stage = GT_INDEXED;
@@ -247,6 +283,7 @@ gotrace_status gotrace_reader_index(gotrace_reader *reader)
     reader->ns_per_tick = frequency ? 1e9 / (double)(int64_t)frequency : 1;
     if (reader->summary.type_records[GOTRACE_V1_FutileWakeup])
         reader->progress_total += reader->summary.size;
+    set_types(reader);
     reader->stage = GT_INDEXED;
     return GOTRACE_OK;
 }
@@ -344,18 +381,6 @@ static inline gotrace_status prepare(gotrace_reader *reader)
     return reader->stage == GT_READING ? GOTRACE_EVENT : prepare_first(reader);
 }
 
-static gotrace_status next_wanted_v2(gotrace_reader *reader, const gotrace_event **event)
-{
-    const gotrace_event *next;
-    if (!gt_v2_next_wanted(reader, &next))
-        return GOTRACE_ERROR;
-    if (!next)
-        return gt_finish(reader);
-    reader->summary.returned++;
-    *event = next;
-    return GOTRACE_EVENT;
-}
-
 /* Whether to go on to the next event. */
 static bool skip_unwanted(gotrace_reader *reader, gt_event *e, void *ctx)
 {
@@ -364,7 +389,11 @@ static bool skip_unwanted(gotrace_reader *reader, gt_event *e, void *ctx)
     if (!follow(reader, e, effect))
         return false;
     reader->summary.returned++;
-    if (gt_model_wants(reader, e, effect)) {
+    bool usual = !effect->suspect &&
+                 !(e->flags & (GOTRACE_EVENT_FUTILE | GOTRACE_EVENT_SUSPECT | GT_EVENT_BLOCKS));
+    uint8_t want = usual ? reader->wanted.types[e->type] : GT_WANT_SOME;
+    if (want != GT_WANT_NOT && (want == GT_WANT_CHANGE ? gt_model_wants_change(reader, e, effect)
+                                                       : gt_model_wants(reader, e, effect))) {
         *found = e;
         return false;
     }
@@ -377,14 +406,32 @@ static gotrace_status next_wanted_v1(gotrace_reader *reader)
     gt_event *found = NULL;
     if (gt_order_each(reader, reader->order, skip_unwanted, &found))
         return gt_finish(reader);
-    bool filled = found && gt_model_fill(reader, found, effect, &reader->event) &&
-                  finish_event(reader, effect);
-    return filled ? GOTRACE_EVENT : GOTRACE_ERROR;
+    if (!found || !gt_model_fill(reader, found, effect, &reader->event))
+        return GOTRACE_ERROR;
+    gt_model_set_since(reader, &reader->event);
+    return finish_event(reader, effect) ? GOTRACE_EVENT : GOTRACE_ERROR;
 }
 
 void gotrace_reader_select(gotrace_reader *reader, uint32_t kinds, uint32_t states)
 {
-    reader->wanted = (gt_wanted){.some = true, .kinds = kinds, .states = states};
+    reader->wanted = (gt_wanted){.some = true, .kinds = kinds, .into = states, .from = states};
+    if (gt_wants_kind(&reader->wanted, GOTRACE_KIND_TRANSITION))
+        reader->wanted.into = UINT32_MAX;
+    if (reader->stage != GT_FRESH)
+        set_types(reader);
+}
+
+void gotrace_reader_select_lasting(gotrace_reader *reader, gotrace_state state, int64_t least)
+{
+    gt_wanted *w = &reader->wanted;
+    if ((unsigned)state >= GT_STATES)
+        return;
+    w->some = true;
+    w->from |= 1U << state;
+    w->lasting |= 1U << state;
+    w->least[state] = least < 0 ? 0 : least;
+    if (reader->stage != GT_FRESH)
+        set_types(reader);
 }
 
 /* Not inlined, so that v2 does not have its registers to save. */
@@ -435,9 +482,9 @@ __attribute__((noinline)) static gotrace_status next_rare(gotrace_reader *reader
     *event = &reader->event;
     if (status != GOTRACE_EVENT)
         return status;
-    if (reader->wanted.some)
-        return reader->v2 ? next_wanted_v2(reader, event) : next_wanted_v1(reader);
-    return reader->v2 ? gt_v2_next(reader, event) : next_v1(reader, event);
+    if (reader->v2)
+        return gt_v2_next(reader, event);
+    return reader->wanted.some ? next_wanted_v1(reader) : next_v1(reader, event);
 }
 
 static inline bool is_rare(const gotrace_reader *reader)
@@ -628,16 +675,17 @@ static int64_t time_of(const gotrace_reader *reader, int64_t ticks)
 
 const gotrace_goroutine *gotrace_reader_goroutine(gotrace_reader *reader, uint64_t id)
 {
-    const gt_reading *reading = reading_of(reader);
-    const gt_goroutine *g = reading->goroutines.heap ? gt_goroutine_find(&reading->goroutines, id)
-                                                     : NULL;
+    const gt_goroutines *all = reader->v2 ? &reader->v2->goroutines
+                                          : &reading_of(reader)->goroutines;
+    const gt_goroutine *g = all->heap ? gt_goroutine_find(all, id) : NULL;
     if (!g || !g->known || id == 0)
         return NULL;
+    int64_t since = g->began == GOTRACE_NO_TIME ? g->since : g->began;
     reader->goroutine = (gotrace_goroutine){.id = id,
-                                            .start_stack = g->start_stack,
+                                            .start_stack = reader->v2 ? 0 : g->start_stack,
                                             .creator = g->creator,
                                             .created = time_of(reader, g->created),
-                                            .since = time_of(reader, g->since),
+                                            .since = time_of(reader, since),
                                             .state = g->shown};
     return &reader->goroutine;
 }

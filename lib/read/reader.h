@@ -103,8 +103,9 @@ struct gotrace_reader {
     gt_faults faults;
     size_t adopted; /* number of pieces that were checked ahead; see ahead.h */
     gt_wanted wanted;
-    bool stopped; /* on_problem returned false */
-    bool quiet;   /* preliminary pass: problems are not reported */
+    int64_t since; /* v1, of a wanted event: gotrace_event.since in ticks */
+    bool stopped;  /* on_problem returned false */
+    bool quiet;    /* preliminary pass: problems are not reported */
     /* Damage that makes events wait for events that are lost; see gt_find_damage. */
     gotrace_reader *finds_damage; /* this reader finds the damage for that one, NULL: it does not.
                                      Events then wait without limit */

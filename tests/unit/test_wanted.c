@@ -5,6 +5,8 @@
 
 #include "reading.h"
 
+enum { MOST = 4000 }; /* goroutines */
+
 typedef struct events {
     gotrace_event *items;
     bool *named; /* whether the stack of the event shows where its goroutine starts */
@@ -12,10 +14,13 @@ typedef struct events {
     gotrace_status status;
     gotrace_summary summary;
     uint64_t problems;
+    gotrace_goroutine last[MOST]; /* at the end, by id; id 0: none */
 } events;
 
 typedef struct wanted {
     uint32_t kinds, states;
+    uint32_t lasting; /* gotrace_state: these, for at least: */
+    int64_t least;
 } wanted;
 
 static bool count_problem(void *ctx, const gotrace_error *problem)
@@ -34,6 +39,15 @@ static bool is_named(const gotrace_reader *reader, uint64_t stack)
            (frames[depth - 1].function_size > 0 || gotrace_reader_summary(reader)->version < 7);
 }
 
+static void find_last(gotrace_reader *reader, events *all)
+{
+    for (uint64_t id = 1; id < MOST; id++) {
+        const gotrace_goroutine *g = gotrace_reader_goroutine(reader, id);
+        if (g)
+            all->last[id] = *g;
+    }
+}
+
 /* NULL: all events. */
 static events read_events(const blob *trace, const wanted *w)
 {
@@ -46,6 +60,9 @@ static events read_events(const blob *trace, const wanted *w)
     if (gotrace_reader_open(source, &config, &reader, NULL) == GOTRACE_OK) {
         if (w)
             gotrace_reader_select(reader, w->kinds, w->states);
+        for (int state = 0; w && state < 8; state++)
+            if (w->lasting >> state & 1)
+                gotrace_reader_select_lasting(reader, (gotrace_state)state, w->least);
         while ((all.status = gotrace_reader_next(reader, &e)) == GOTRACE_EVENT) {
             if (all.count == all.room) {
                 all.room = all.room * 2 + 100;
@@ -57,6 +74,8 @@ static events read_events(const blob *trace, const wanted *w)
             all.items[all.count++] = *e;
         }
         all.summary = *gotrace_reader_summary(reader);
+        if (all.status == GOTRACE_END)
+            find_last(reader, &all);
     }
     gotrace_reader_close(reader);
     gotrace_source_close(source);
@@ -151,21 +170,127 @@ static void check_all(const blob *trace, bool damaged)
 {
     static const uint32_t lives = 1U << GOTRACE_STATE_UNDETERMINED | 1U << GOTRACE_STATE_NOT_EXIST;
     static const wanted ways[] = {
-        {0, 0},
-        {UINT32_MAX, 0},
-        {0, lives},
-        {1U << GOTRACE_KIND_LOG | 1U << GOTRACE_KIND_SYNC, 0},
-        {1U << GOTRACE_KIND_REGION_BEGIN, lives},
-        {1U << GOTRACE_KIND_REGION_END | 1U << GOTRACE_KIND_SAMPLE, 1U << GOTRACE_STATE_WAITING},
-        {1U << GOTRACE_KIND_NONE, 1U << GOTRACE_STATE_RUNNABLE},
-        {1U << GOTRACE_KIND_SYSCALL, lives | 1U << GOTRACE_STATE_SYSCALL},
-        {1U << GOTRACE_KIND_RANGE_BEGIN, 1U << GOTRACE_STATE_RUNNING},
+        {.kinds = 0, .states = 0},
+        {.kinds = UINT32_MAX, .states = 0},
+        {.kinds = 0, .states = lives},
+        {.kinds = 1U << GOTRACE_KIND_LOG | 1U << GOTRACE_KIND_SYNC, .states = 0},
+        {.kinds = 1U << GOTRACE_KIND_REGION_BEGIN, .states = lives},
+        {.kinds = 1U << GOTRACE_KIND_REGION_END | 1U << GOTRACE_KIND_SAMPLE,
+         .states = 1U << GOTRACE_STATE_WAITING},
+        {.kinds = 1U << GOTRACE_KIND_NONE, .states = 1U << GOTRACE_STATE_RUNNABLE},
+        {.kinds = 1U << GOTRACE_KIND_SYSCALL, .states = lives | 1U << GOTRACE_STATE_SYSCALL},
+        {.kinds = 1U << GOTRACE_KIND_RANGE_BEGIN, .states = 1U << GOTRACE_STATE_RUNNING},
     };
     events all = read_events(trace, NULL);
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
         check(trace, &all, &ways[i], damaged);
     events_free(&all);
 }
+
+/* ---- gotrace_reader_select_lasting ---- */
+
+/* Follows a goroutine through all events. */
+typedef struct follower {
+    uint8_t state;
+    int64_t since; /* GOTRACE_NO_TIME: before the trace */
+} follower;
+
+static bool ends_run(const gotrace_event *e, const wanted *w)
+{
+    return e->kind == GOTRACE_KIND_SYSCALL && w->lasting >> GOTRACE_STATE_RUNNING & 1;
+}
+
+/* Returns whether the event must be returned, and in *may whether it may; sets *since. */
+static bool follow(follower *g, const gotrace_event *e, const wanted *w, bool beginning,
+                   int64_t *since)
+{
+    bool call = ends_run(e, w);
+    uint8_t from = call ? GOTRACE_STATE_RUNNING : e->from;
+    bool selects = w->lasting >> from & 1;
+    int64_t began = g->since;
+    g->state = call ? GOTRACE_STATE_RUNNING : e->to;
+    g->since = beginning || e->from == GOTRACE_STATE_UNDETERMINED ? GOTRACE_NO_TIME : e->time;
+    if (call)
+        g->since = beginning ? GOTRACE_NO_TIME : e->time;
+    *since = selects ? began : GOTRACE_NO_TIME;
+    if (selects && (began == GOTRACE_NO_TIME || e->time - began >= w->least))
+        return true;
+    return !call && (w->states >> e->to & 1 || (!selects && w->states >> from & 1));
+}
+
+static bool is_metric(const gotrace_event *e)
+{
+    return e->kind == GOTRACE_KIND_METRIC && e->text_size == strlen("GOMAXPROCS");
+}
+
+static void check_lasting(const blob *trace, const events *all, const wanted *w)
+{
+    static follower goroutines[MOST];
+    events some = read_events(trace, w);
+    bool v1 = all->summary.version < GOTRACE_FIRST_V2, beginning = v1;
+    size_t n = 0;
+    for (size_t i = 0; i < MOST; i++)
+        goroutines[i] = (follower){GOTRACE_STATE_UNDETERMINED, GOTRACE_NO_TIME};
+    ck_assert_int_eq(some.status, all->status);
+    for (size_t i = 0; i < all->count; i++) {
+        const gotrace_event *e = &all->items[i];
+        bool returned = n < some.count && same(&some.items[n], e);
+        bool change = changes_goroutine(e) && e->from != e->to;
+        bool suspect = e->flags & GOTRACE_EVENT_SUSPECT;
+        uint64_t id = change ? e->subject : e->goroutine;
+        int64_t since;
+        n += returned;
+        beginning = beginning && !(v1 && is_metric(e));
+        if ((!change && !ends_run(e, w)) || id == 0)
+            continue;
+        ck_assert_uint_lt(id, MOST);
+        if (follow(&goroutines[id], e, w, beginning, &since))
+            ck_assert_msg(returned, "event %zu is not returned", i);
+        else if (!may_start(all, i, w) && !beginning && !suspect)
+            ck_assert_msg(!returned, "event %zu is returned", i);
+        if (returned && !suspect)
+            ck_assert_int_eq(some.items[n - 1].since, since);
+    }
+    ck_assert_uint_eq(n, some.count);
+    for (uint64_t id = 1; id < MOST; id++) {
+        const gotrace_goroutine *last = &some.last[id];
+        const follower *g = &goroutines[id];
+        if (!(w->lasting >> g->state & 1))
+            continue;
+        ck_assert_uint_eq(last->id, id);
+        ck_assert_uint_eq(last->state, g->state);
+        if (g->since != GOTRACE_NO_TIME)
+            ck_assert_int_eq(last->since, g->since);
+    }
+    events_free(&some);
+}
+
+/* The transitions out of a state by the time that it lasted. */
+START_TEST(lasting)
+{
+    static const int64_t least[] = {0, 1, 500, 20000, 1000000, INT64_MAX};
+    static const uint32_t running = 1U << GOTRACE_STATE_RUNNING,
+                          waiting = 1U << GOTRACE_STATE_WAITING,
+                          runnable = 1U << GOTRACE_STATE_RUNNABLE,
+                          syscall = 1U << GOTRACE_STATE_SYSCALL;
+    const uint32_t lives = 1U << GOTRACE_STATE_UNDETERMINED | 1U << GOTRACE_STATE_NOT_EXIST;
+    const wanted ways[] = {{0, lives, running, 0},
+                           {0, lives | waiting, waiting, 0},
+                           {1U << GOTRACE_KIND_SYNC, lives | runnable, runnable | running, 0},
+                           {0, lives | syscall, syscall | waiting, 0}};
+    trace_file *files = traces_load(9000);
+    for (trace_file *file = files; file->path[0]; file++) {
+        events all = read_events(&file->content, NULL);
+        for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+            wanted w = ways[i];
+            w.least = least[_i];
+            check_lasting(&file->content, &all, &w);
+        }
+        events_free(&all);
+    }
+    traces_free(files);
+}
+END_TEST
 
 START_TEST(what_is_selected)
 {
@@ -201,6 +326,7 @@ int main(void)
     TCase *cases = tcase_create("wanted");
     tcase_set_timeout(cases, 120);
     tcase_add_test(cases, what_is_selected);
+    tcase_add_loop_test(cases, lasting, 0, 6);
     tcase_add_loop_test(cases, damaged, 0, 4);
     suite_add_tcase(suite, cases);
     return run_suite(suite);

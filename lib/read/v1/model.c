@@ -145,11 +145,50 @@ static bool fill_details(gotrace_reader *reader, const gt_event *e, const gt_v1_
     return true;
 }
 
-bool gt_model_wants(const gotrace_reader *reader, const gt_event *e, const gt_effect *effect)
+/* The goroutine leaves a state, or makes a short system call. Returns whether the state lasted as
+ * long as wanted. */
+GT_INLINE bool lasted(gotrace_reader *reader, const gt_event *e, gt_goroutine *g, uint8_t state)
+{
+    const gt_wanted *w = &reader->wanted;
+    int64_t began = g->began;
+    bool known = reader->states->started && state != GOTRACE_STATE_UNDETERMINED;
+    g->began = known ? e->ticks : GOTRACE_NO_TIME;
+    if (!gt_is_lasting(w, state) || began == GOTRACE_NO_TIME)
+        return w->from >> state & 1;
+    reader->since = began;
+    return gt_time_between(began, e->ticks) >= w->least_ticks[state] &&
+           gt_time_between(gt_time_of(reader, began), gt_time_of(reader, e->ticks)) >=
+               w->least[state];
+}
+
+void gt_model_set_since(const gotrace_reader *reader, gotrace_event *out)
+{
+    if (reader->since != GOTRACE_NO_TIME)
+        out->since = gt_time_of(reader, reader->since);
+}
+
+/* A transition of a goroutine whose kind is not wanted. */
+static bool wants_change(const gotrace_reader *reader, const gt_event *e, const gt_v1_shape *shape,
+                         const gt_effect *effect, bool long_enough)
+{
+    const gt_wanted *w = &reader->wanted;
+    gt_goroutine *g = effect->goroutine;
+    bool creates = shape->action == GT_ACTION_CREATE;
+    if (!g || shape->does->initial || (creates && effect->from == GOTRACE_STATE_UNDETERMINED) ||
+        (gt_is_lasting(w, GOTRACE_STATE_RUNNING) && !reader->states->started))
+        return true;
+    bool created = creates && effect->from == GOTRACE_STATE_NOT_EXIST;
+    bool starts = !g->shown_start && (created || (e->stack && g->id == e->goroutine &&
+                                                  gt_shows_start(reader, e->stack)));
+    g->shown_start = g->shown_start || starts;
+    return starts || (effect->from != effect->to && (long_enough || w->into >> effect->to & 1));
+}
+
+bool gt_model_wants(gotrace_reader *reader, const gt_event *e, const gt_effect *effect)
 {
     const gt_wanted *w = &reader->wanted;
     const gt_v1_shape *shape = &reader->index.shapes[e->type];
-    gt_goroutine *g = effect->goroutine;
+    bool change, long_enough = false;
     uint8_t kind = shape->kind;
     if (e->flags & GOTRACE_EVENT_FUTILE)
         kind = GOTRACE_KIND_NONE;
@@ -157,19 +196,30 @@ bool gt_model_wants(const gotrace_reader *reader, const gt_event *e, const gt_ef
         kind = GOTRACE_KIND_TRANSITION;
     else if (shape->action == GT_ACTION_REGION)
         kind = (uint8_t)kind_of_region(e->args[1]);
+    change = kind == GOTRACE_KIND_TRANSITION && shape->resource != GOTRACE_RESOURCE_PROC;
+    reader->since = GOTRACE_NO_TIME;
+    if (change && effect->goroutine && effect->from != effect->to)
+        long_enough = w->lasting ? lasted(reader, e, effect->goroutine, effect->from)
+                                 : w->from >> effect->from & 1;
+    else if (kind == GOTRACE_KIND_SYSCALL && gt_is_lasting(w, GOTRACE_STATE_RUNNING))
+        long_enough = lasted(reader, e, reader->states->current.g, GOTRACE_STATE_RUNNING);
     if (gt_wants_kind(w, kind) || effect->suspect || e->flags & GOTRACE_EVENT_SUSPECT)
         return true;
-    if (kind != GOTRACE_KIND_TRANSITION || shape->resource == GOTRACE_RESOURCE_PROC ||
-        w->states == 0)
-        return false;
-    bool creates = shape->action == GT_ACTION_CREATE;
-    if (!g || shape->does->initial || (creates && effect->from == GOTRACE_STATE_UNDETERMINED))
-        return true;
-    bool created = creates && effect->from == GOTRACE_STATE_NOT_EXIST;
-    bool starts = !g->shown_start && (created || (e->stack && g->id == e->goroutine &&
-                                                  gt_shows_start(reader, e->stack)));
-    g->shown_start = g->shown_start || starts;
-    return starts || (effect->from != effect->to && gt_wants_change(w, effect->from, effect->to));
+    if (!change || !gt_wants_changes(w))
+        return long_enough;
+    return wants_change(reader, e, shape, effect, long_enough);
+}
+
+bool gt_model_wants_change(gotrace_reader *reader, const gt_event *e, const gt_effect *effect)
+{
+    const gt_wanted *w = &reader->wanted;
+    gt_goroutine *g = effect->goroutine;
+    uint8_t from = effect->from, to = effect->to;
+    if (!g || !g->shown_start || !reader->states->started || from == to)
+        return gt_model_wants(reader, e, effect);
+    reader->since = GOTRACE_NO_TIME;
+    bool long_enough = w->lasting ? lasted(reader, e, g, from) : w->from >> from & 1;
+    return long_enough || w->into >> to & 1;
 }
 
 bool gt_model_fill(gotrace_reader *reader, const gt_event *e, const gt_effect *effect,
@@ -196,6 +246,7 @@ bool gt_model_fill(gotrace_reader *reader, const gt_event *e, const gt_effect *e
     out->reason = shape->kind == GOTRACE_KIND_TRANSITION && !futile ? shape->does->text : NULL;
     out->text = out->message = NULL;
     out->text_size = out->message_size = 0;
+    out->since = GOTRACE_NO_TIME;
     gt_head head = GT_HEAD_OF(type, e->type) | GT_HEAD_OF(range, shape->range) |
                    GT_HEAD_OF(arg_count, shape->slots) |
                    GT_HEAD_OF(flags, e->flags & (uint8_t)~GT_EVENT_BLOCKS) |

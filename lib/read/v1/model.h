@@ -16,7 +16,13 @@ bool gt_model_brief(const gotrace_reader *reader, const gt_event *event, const g
                     gotrace_brief *brief);
 
 /* Whether the event is to be returned, if not all are. */
-bool gt_model_wants(const gotrace_reader *reader, const gt_event *event, const gt_effect *effect);
+bool gt_model_wants(gotrace_reader *reader, const gt_event *event, const gt_effect *effect);
+
+/* The same for an event without flags, if the type has GT_WANT_CHANGE. */
+bool gt_model_wants_change(gotrace_reader *reader, const gt_event *event, const gt_effect *effect);
+
+/* Sets what gt_model_wants has determined. */
+void gt_model_set_since(const gotrace_reader *reader, gotrace_event *out);
 
 /* Converts ticks to nanoseconds since the first event, as Go's reader does. */
 int64_t gt_time_of(const gotrace_reader *reader, int64_t ticks);

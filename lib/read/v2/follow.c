@@ -191,24 +191,22 @@ static void unbind_proc(struct gt_v2 *v2, gt_v2_thread *t)
 /* ---- output ---------------------------------------------------------------------------------- */
 
 /* gt_v2_emit_transition of most events: nothing else of the output changes. cause: of a run. */
-static inline void put_transition(gt_follow *f, uint64_t subject, gotrace_change does,
-                                  uint64_t cause)
+static inline void put_transition(gt_follow *f, gt_v2_change c, uint64_t cause)
 {
-    const gt_v2_change c = {subject, does.from, does.to};
     if (f->v2->brief && f->v2->out_count == 0 && gt_v2_fill_brief(f, c, cause))
         return;
     gt_v2_emit_args(f, f->e->type, f->e->args, c)->event.cause = cause;
 }
 
 /* An event derived from another one, with arguments of its own. */
-static gt_v2_out *emit_derived(gt_follow *f, uint8_t type, uint64_t a, uint64_t b, uint64_t subject,
-                               uint8_t from, uint8_t to)
+static gt_v2_out *emit_derived(gt_follow *f, uint8_t type, uint64_t a, uint64_t b,
+                               gt_v2_change change)
 {
     uint64_t *args = f->v2->out[f->v2->out_count].args;
     memset(args, 0, sizeof f->v2->out->args);
     args[0] = a;
     args[1] = b;
-    return gt_v2_emit_args(f, type, args, (gt_v2_change){subject, from, to});
+    return gt_v2_emit_args(f, type, args, change);
 }
 
 /* Whether damaged bytes are read as an event that did not happen: it breaks a rule, and soon after
@@ -409,6 +407,7 @@ static gt_followed create(gt_follow *f, const gotrace_semantics *does)
     const gt_v2_shape *shape = &f->v2->shapes[f->e->type];
     g->creator = f->g ? f->g->id : 0;
     g->start_stack = shape->start ? f->e->args[shape->start - 1] : 0;
+    g->shown_start = g->start_stack != 0; /* transitions from not existing are returned */
     g->cause = f->e->offset;
     if (f->v2->assumed) {
         g->contact |= GT_CONTACT_CREATED;
@@ -416,7 +415,7 @@ static gt_followed create(gt_follow *f, const gotrace_semantics *does)
             return gt_v2_refused(f);
     }
     f->reader->summary.goroutines_created++;
-    put_transition(f, id, does->other, 0);
+    put_transition(f, (gt_v2_change){g, id, GOTRACE_STATE_NOT_EXIST, does->other.to}, 0);
     if (does->other.to == GOTRACE_STATE_RUNNING || does->other.to == GOTRACE_STATE_SYSCALL)
         gt_v2_bind_goroutine(f->t, g);
     return GT_FOLLOW_DONE;
@@ -458,18 +457,25 @@ static uint8_t stop_type(uint8_t to)
                                          : GOTRACE_V2_GoStop;
 }
 
+static gt_v2_change change_of_self(const gt_follow *f, const gotrace_semantics *does)
+{
+    return (gt_v2_change){f->g, f->g ? f->g->id : 0, does->self.from, does->self.to};
+}
+
 /* A switch: unblocks the other goroutine if it waits, stops the first one, and starts the other.
  * The first of these events has the recorded type. */
 static gt_followed switch_goroutines(gt_follow *f, const gotrace_semantics *does,
                                      gt_goroutine *next)
 {
-    uint64_t id = f->e->args[0], seq = f->e->args[1], self = f->g ? f->g->id : 0;
+    uint64_t id = f->e->args[0], seq = f->e->args[1];
+    const gt_v2_change self = change_of_self(f, does);
     bool wakes = does->other.from == GOTRACE_STATE_WAITING;
     if (wakes) {
-        gt_v2_emit_transition(f, f->e->type, id, GOTRACE_STATE_WAITING, GOTRACE_STATE_RUNNABLE);
-        emit_derived(f, stop_type(does->self.to), 0, 0, self, does->self.from, does->self.to);
+        gt_v2_emit_transition(
+            f, f->e->type, (gt_v2_change){next, id, GOTRACE_STATE_WAITING, GOTRACE_STATE_RUNNABLE});
+        emit_derived(f, stop_type(does->self.to), 0, 0, self);
     } else {
-        gt_v2_emit_transition(f, f->e->type, self, does->self.from, does->self.to);
+        gt_v2_emit_transition(f, f->e->type, self);
     }
     bool same = f->g && next == f->g;
     uint64_t cause = wakes ? f->e->offset : next->cause;
@@ -481,8 +487,9 @@ static gt_followed switch_goroutines(gt_follow *f, const gotrace_semantics *does
         !(next = gt_goroutine_get(&f->v2->goroutines, id)))
         return gt_v2_refused(f);
     f->g = NULL;
-    gt_v2_out *out = emit_derived(f, GOTRACE_V2_GoStart, id, seq, id, GOTRACE_STATE_RUNNABLE,
-                                  GOTRACE_STATE_RUNNING);
+    gt_v2_out *out = emit_derived(
+        f, GOTRACE_V2_GoStart, id, seq,
+        (gt_v2_change){next, id, GOTRACE_STATE_RUNNABLE, GOTRACE_STATE_RUNNING});
     out->event.cause = cause;
     change_other(f, does, next);
     return GT_FOLLOW_DONE;
@@ -524,7 +531,7 @@ GT_INLINE gt_followed follow_goroutines(gt_follow *f, const gotrace_semantics *d
     if (other && does->self.to)
         return switch_goroutines(f, does, other);
     if (other) {
-        put_transition(f, f->e->args[0], does->other,
+        put_transition(f, (gt_v2_change){other, f->e->args[0], does->other.from, does->other.to},
                        does->other.to == GOTRACE_STATE_RUNNING ? other->cause : 0);
         change_other(f, does, other);
         return GT_FOLLOW_DONE;
@@ -532,9 +539,9 @@ GT_INLINE gt_followed follow_goroutines(gt_follow *f, const gotrace_semantics *d
     /* The proc changes only if there is a goroutine. */
     bool with_proc = does->proc.to && f->g;
     if (with_proc && does->proc.to == GOTRACE_STATE_ABANDONED && f->p)
-        emit_derived(f, GOTRACE_V2_ProcSteal, f->p->id, 0, f->p->id, GOTRACE_STATE_RUNNING,
-                     GOTRACE_STATE_IDLE);
-    put_transition(f, f->g ? f->g->id : 0, does->self, 0);
+        emit_derived(f, GOTRACE_V2_ProcSteal, f->p->id, 0,
+                     (gt_v2_change){NULL, f->p->id, GOTRACE_STATE_RUNNING, GOTRACE_STATE_IDLE});
+    put_transition(f, change_of_self(f, does), 0);
     if (with_proc)
         change_own_proc(f, does);
     return change_self(f, does) ? GT_FOLLOW_DONE : gt_v2_refused(f);
@@ -599,7 +606,8 @@ static gt_followed proc_stop(gt_follow *f, const gotrace_semantics *does)
 {
     if (!gt_v2_context(f, does->needs) || !check_own_proc(f, does, 0))
         return GT_FOLLOW_FAILED;
-    put_transition(f, f->p ? f->p->id : GT_V2_NO_ID, does->proc, 0);
+    put_transition(
+        f, (gt_v2_change){NULL, f->p ? f->p->id : GT_V2_NO_ID, does->proc.from, does->proc.to}, 0);
     if (f->p)
         gt_v2_set_proc(f, f->p, proc_status_of(does->proc.to));
     if (f->t)
@@ -655,7 +663,7 @@ GT_INLINE gt_followed follow_named_proc(gt_follow *f, const gotrace_semantics *d
         return GT_FOLLOW_FALSE;
     uint8_t from = steals ? (abandoned ? GOTRACE_STATE_IDLE : GOTRACE_STATE_RUNNING)
                           : does->proc.from;
-    put_transition(f, id, (gotrace_change){from, does->proc.to}, 0);
+    put_transition(f, (gt_v2_change){NULL, id, from, does->proc.to}, 0);
     p->seq = seq;
     p->generation = f->generation;
     gt_v2_set_proc(f, p, proc_status_of(does->proc.to));

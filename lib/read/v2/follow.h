@@ -81,13 +81,18 @@ bool gt_v2_find_lost_proc(gt_follow *f, gt_v2_proc **lost);
 
 /* A change of the state of a goroutine or proc; zero for other events. */
 typedef struct gt_v2_change {
+    gt_goroutine *g; /* the subject, if it is a goroutine that is known; NULL: none */
     uint64_t subject;
     uint8_t from, to;
 } gt_v2_change;
 
-/* Makes an event of the output, if it may be returned. */
-void gt_v2_fill_out(const gt_follow *f, gt_v2_out *out, uint8_t type, const uint64_t *args,
-                    gt_v2_change change);
+/* Whether a transition of a goroutine is to be returned, if some are. Its time must be set. */
+bool gt_v2_wants_change(const gt_follow *f, uint8_t type, const uint64_t *args, gt_goroutine *g,
+                        uint8_t from, uint8_t to);
+
+/* Makes an event of the output. */
+void gt_v2_put_out(const gt_follow *f, gt_v2_out *out, uint8_t type, const uint64_t *args,
+                   gt_v2_change change);
 
 /* Stores a transition in v2->brief, and takes its time; false if that cannot represent it. cause:
  * of a run. */
@@ -115,8 +120,8 @@ static inline void gt_v2_set_time(gotrace_reader *reader, struct gt_v2 *v2, gotr
     event->ticks = (uint64_t)gt_v2_take_time(reader, v2, (int64_t)event->ticks, event->type);
 }
 
-/* Puts an event into v2->out. If nobody reads the output, only its time matters, and what is
- * returned may be written to, but is not used. */
+/* Puts an event into v2->out. If it is not to be returned, only its time matters, and what this
+ * function returns may be written to, but is not used. */
 static inline gt_v2_out *gt_v2_emit_args(gt_follow *f, uint8_t type, const uint64_t *args,
                                          gt_v2_change change)
 {
@@ -124,20 +129,20 @@ static inline gt_v2_out *gt_v2_emit_args(gt_follow *f, uint8_t type, const uint6
     gt_v2_out *out = &v2->out[v2->out_count];
     out->event.ticks = (uint64_t)f->e->time;
     out->event.type = type;
-    if (v2->no_output) {
-        gt_v2_set_time(f->reader, v2, &out->event);
+    gt_v2_set_time(f->reader, v2, &out->event);
+    uint8_t want = v2->no_output ? GT_WANT_NOT : f->reader->wanted.types[type];
+    if (want == GT_WANT_ALL || (want == GT_WANT_NOT && f->suspect && !v2->no_output) ||
+        (want == GT_WANT_CHANGE &&
+         gt_v2_wants_change(f, type, args, change.g, change.from, change.to)))
+        gt_v2_put_out(f, out, type, args, change);
+    else
         f->reader->summary.returned++;
-        return out;
-    }
-    v2->out_count++;
-    gt_v2_fill_out(f, out, type, args, change);
     return out;
 }
 
-static inline gt_v2_out *gt_v2_emit_transition(gt_follow *f, uint8_t type, uint64_t subject,
-                                               uint8_t from, uint8_t to)
+static inline gt_v2_out *gt_v2_emit_transition(gt_follow *f, uint8_t type, gt_v2_change change)
 {
-    return gt_v2_emit_args(f, type, f->e->args, (gt_v2_change){subject, from, to});
+    return gt_v2_emit_args(f, type, f->e->args, change);
 }
 
 /* Replaces an argument of an event of the output. */
@@ -150,7 +155,7 @@ static inline void gt_v2_set_arg(gt_v2_out *out, const gt_follow *f, unsigned n,
 
 static inline gt_v2_out *gt_v2_emit(gt_follow *f, uint8_t type)
 {
-    return gt_v2_emit_transition(f, type, 0, 0, 0);
+    return gt_v2_emit_transition(f, type, (gt_v2_change){0});
 }
 
 /* States of the common model by status code: GT_G_*, GT_P_*, or 0. */

@@ -70,8 +70,8 @@ void gt_v2_fill_outside(const struct gt_v2 *v2, gt_v2_out *out, uint8_t type, in
                                  .thread = GOTRACE_NO_THREAD,
                                  .generation = v2->generation,
                                  .generation_index = v2->current,
+                                 .since = GOTRACE_NO_TIME,
                                  .args = out->args};
-    out->self = NULL;
 }
 
 /* ---- names --------------------------------------------------------------------------------- */
@@ -182,6 +182,7 @@ bool gt_v2_start(gotrace_reader *reader)
     v2->goroutines.forgets = true;
     v2->procs.heap = v2->threads.heap = v2->tasks.heap = &reader->heap;
     v2->arena.heap = &reader->heap;
+    v2->since = GOTRACE_NO_TIME;
     return true;
 }
 
@@ -212,8 +213,6 @@ void gt_v2_end(gotrace_reader *reader)
     for (size_t i = 0; i < v2->tasks.capacity; i++)
         if (v2->tasks.slots[i].value)
             gt_free(&reader->heap, (void *)(uintptr_t)v2->tasks.slots[i].value, sizeof(gt_v2_task));
-    if (v2->goroutines.heap)
-        gt_goroutines_free(&v2->goroutines);
     gt_map_free(&v2->procs);
     gt_map_free(&v2->threads);
     gt_map_free(&v2->tasks);
@@ -225,7 +224,6 @@ void gt_v2_end(gotrace_reader *reader)
     v2->kept = NULL;
     v2->kept_count = v2->kept_capacity = 0;
     v2->cursor_capacity = v2->sample_capacity = 0;
-    v2->goroutines.heap = NULL;
 }
 
 void gt_v2_free(gotrace_reader *reader)
@@ -234,6 +232,8 @@ void gt_v2_free(gotrace_reader *reader)
     if (!v2)
         return;
     gt_v2_end(reader);
+    if (v2->goroutines.heap)
+        gt_goroutines_free(&v2->goroutines);
     free_names(reader, v2); /* events refer to them as long as the reader exists */
     gt_table_free(&v2->strings);
     gt_table_free(&v2->stacks);

@@ -136,11 +136,22 @@ static inline bool waits_too_long(const struct gt_v2 *v2, const gt_v2_cursor *c)
 
 /* ---- generations --------------------------------------------------------------------------- */
 
-static void put_sync(struct gt_v2 *v2, int64_t time, const gt_generation *g)
+/* Puts an event that is not one of a thread, if it is to be returned. */
+static void put_outside(gotrace_reader *reader, struct gt_v2 *v2, gt_v2_out *out)
 {
-    gt_v2_out *out = &v2->out[v2->out_count++];
+    gt_v2_set_time(reader, v2, &out->event);
+    if (reader->wanted.types[out->event.type] == GT_WANT_NOT)
+        reader->summary.returned++;
+    else
+        v2->out_count++;
+}
+
+static void put_sync(gotrace_reader *reader, struct gt_v2 *v2, int64_t time, const gt_generation *g)
+{
+    gt_v2_out *out = &v2->out[v2->out_count];
     gt_v2_fill_outside(v2, out, 0, time);
     out->event.value = ++v2->syncs;
+    put_outside(reader, v2, out);
     if (!g)
         return;
     out->event.offset = g->summary.offset;
@@ -238,7 +249,7 @@ static bool enter_generation(gotrace_reader *reader, struct gt_v2 *v2, gt_genera
             heap_push(v2, &v2->cursors[i]);
     if (v2->initial == 0 && v2->heap_count)
         v2->initial = v2->generation;
-    put_sync(v2, gt_v2_ns(g->summary.begin, v2->ns_per_tick), g);
+    put_sync(reader, v2, gt_v2_ns(g->summary.begin, v2->ns_per_tick), g);
     return true;
 }
 
@@ -260,7 +271,7 @@ static bool next_generation(gotrace_reader *reader, struct gt_v2 *v2, bool *end)
         return true;
     if (v2->current == v2->generation_count) {
         v2->generation = 0;
-        put_sync(v2, v2->last_time, NULL);
+        put_sync(reader, v2, v2->last_time, NULL);
         return true;
     }
     return enter_generation(reader, v2, &v2->generations[v2->current]);
@@ -276,7 +287,8 @@ static bool comes_first(const struct gt_v2 *v2, int64_t time)
            (v2->waits.parked_count && gt_waits_earliest(&v2->waits) <= time);
 }
 
-static bool put_sample(struct gt_v2 *v2)
+/* False if no sample is next. */
+static bool put_sample(gotrace_reader *reader, struct gt_v2 *v2)
 {
     if (v2->next_sample == v2->sample_count)
         return false;
@@ -284,8 +296,9 @@ static bool put_sample(struct gt_v2 *v2)
     if (comes_first(v2, s->time))
         return false;
     v2->next_sample++;
-    gt_v2_out *out = &v2->out[v2->out_count++];
+    gt_v2_out *out = &v2->out[v2->out_count];
     gt_v2_fill_outside(v2, out, GOTRACE_V2_CPUSample, s->time);
+    put_outside(reader, v2, out);
     out->args[0] = s->m;
     out->args[1] = s->p;
     out->args[2] = s->g;
@@ -427,8 +440,8 @@ static bool step(gotrace_reader *reader, struct gt_v2 *v2, bool *end)
     v2->out_next = v2->out_count = 0;
     while (v2->out_count == 0) {
         bool none = true;
-        if (put_sample(v2))
-            return true;
+        if (put_sample(reader, v2))
+            continue;
         if (v2->entered && v2->current < v2->generation_count && !advance(reader, v2, &none))
             return false;
         if (none && (!next_generation(reader, v2, end) || *end))
@@ -457,10 +470,10 @@ static inline bool within_generation(const struct gt_v2 *v2)
 /* Puts more events into v2->out. *end: there are none. False if reading cannot continue. */
 static inline bool produce(gotrace_reader *reader, struct gt_v2 *v2, bool *end)
 {
-    bool none;
+    bool none = false;
     *end = false;
     v2->out_next = v2->out_count = 0;
-    if (within_generation(v2)) {
+    while (!none && within_generation(v2)) {
         if (!advance(reader, v2, &none))
             return false;
         if (v2->out_count)
@@ -480,9 +493,7 @@ __attribute__((cold)) static gotrace_status end_output(gotrace_reader *reader, b
 static inline gotrace_status take_output(gotrace_reader *reader, struct gt_v2 *v2,
                                          const gotrace_event **next)
 {
-    gt_v2_out *out = &v2->out[v2->out_next++];
-    gt_v2_set_time(reader, v2, &out->event);
-    *next = finish_output(reader, out);
+    *next = finish_output(reader, &v2->out[v2->out_next++]);
     reader->summary.returned++;
     return GOTRACE_EVENT;
 }
@@ -517,62 +528,10 @@ gotrace_status gt_v2_next_brief(gotrace_reader *reader, gotrace_brief *brief,
     return GOTRACE_EVENT;
 }
 
-/* Whether it is the first event that shows where a goroutine starts, of which no start was
- * returned. */
-static bool shows_start(const gotrace_reader *reader, const gt_v2_out *out)
-{
-    const gotrace_event *event = &out->event;
-    gt_goroutine *g = out->self;
-    if (event->goroutine != event->subject || event->stack == 0 || !g ||
-        g->id != event->goroutine || g->start_stack || g->shown_start ||
-        !gt_shows_start(reader, event->stack))
-        return false;
-    g->shown_start = true;
-    return true;
-}
-
-GT_INLINE bool is_wanted(const gotrace_reader *reader, const gt_v2_out *out)
-{
-    const gt_wanted *w = &reader->wanted;
-    const gotrace_event *event = &out->event;
-    if (event->flags & GT_V2_UNREAD)
-        return false;
-    if (gt_wants_kind(w, event->kind) || event->flags & GOTRACE_EVENT_SUSPECT)
-        return true;
-    if (event->kind != GOTRACE_KIND_TRANSITION || event->resource != GOTRACE_RESOURCE_GOROUTINE ||
-        w->states == 0)
-        return false;
-    bool start = shows_start(reader, out), initial = event->flags & GOTRACE_EVENT_INITIAL;
-    return start ||
-           (event->from != event->to && (initial || gt_wants_change(w, event->from, event->to)));
-}
-
-bool gt_v2_next_wanted(gotrace_reader *reader, const gotrace_event **next)
-{
-    struct gt_v2 *v2 = reader->v2;
-    bool end = false;
-    *next = NULL;
-    for (;;) {
-        while (v2->out_next < v2->out_count) {
-            gt_v2_out *out = &v2->out[v2->out_next++];
-            gt_v2_set_time(reader, v2, &out->event);
-            if (is_wanted(reader, out)) {
-                *next = finish_output(reader, out);
-                return true;
-            }
-            reader->summary.returned++;
-        }
-        if (!produce(reader, v2, &end) || end)
-            return end;
-    }
-}
-
 /* With no_output: counts the events without a thread. */
-static void skip_outputs(gotrace_reader *reader, struct gt_v2 *v2)
+static inline void skip_outputs(gotrace_reader *reader, struct gt_v2 *v2)
 {
     reader->summary.returned += v2->out_count - v2->out_next;
-    while (v2->out_next < v2->out_count)
-        gt_v2_set_time(reader, v2, &v2->out[v2->out_next++].event);
     v2->out_next = v2->out_count = 0;
 }
 
@@ -600,7 +559,7 @@ bool gt_v2_check_alone(gotrace_reader *reader)
         skip_outputs(reader, v2);
         if (!step_to_sample(reader, v2))
             return false;
-        if (!put_sample(v2) && !advance(reader, v2, &none))
+        if (!put_sample(reader, v2) && !advance(reader, v2, &none))
             return false;
     }
     if (problem_count(reader) != v2->assumed->loaded)

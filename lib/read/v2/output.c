@@ -4,32 +4,73 @@
 #include "read/v2/follow.h"
 
 #include "core/head.h"
+#include "core/times.h"
 
-/* Whether an event may be returned, if not all are. What is returned of these is decided when all
- * is known; see gt_v2_next_wanted. */
-static bool may_want(const gt_follow *f, uint8_t type, gt_v2_change c)
+/* Whether the event shows where its goroutine starts, of which no start was returned. */
+static bool shows_start(const gt_follow *f, uint8_t type, const uint64_t *args, gt_goroutine *g)
 {
-    const gt_wanted *w = &f->reader->wanted;
     const gt_v2_shape *shape = &f->v2->shapes[type];
-    if (f->suspect || gt_wants_kind(w, shape->kind))
-        return true;
-    if (w->states == 0 || shape->kind != GOTRACE_KIND_TRANSITION ||
-        shape->resource != GOTRACE_RESOURCE_GOROUTINE)
+    uint64_t stack = shape->flags & GOTRACE_SPEC_STACK ? args[shape->values - 2] : 0;
+    if (stack == 0 || g != f->g || !gt_shows_start(f->reader, stack))
         return false;
-    return c.from == GOTRACE_STATE_UNDETERMINED ||
-           (c.from != c.to && gt_wants_change(w, c.from, c.to)) ||
-           (f->g && f->g->id == c.subject && !f->g->start_stack && !f->g->shown_start);
+    return g->shown_start = true;
 }
 
-void gt_v2_fill_out(const gt_follow *f, gt_v2_out *out, uint8_t type, const uint64_t *args,
-                    gt_v2_change c)
+/* The goroutine leaves a state, at v2->last_time. Whether that lasted as long as wanted, or the
+ * event is to be returned anyway: then its since is set. */
+GT_INLINE bool lasted(struct gt_v2 *v2, const gt_wanted *w, gt_goroutine *g, uint8_t from,
+                      bool anyway)
 {
-    gotrace_event *event = &out->event;
-    if (f->reader->wanted.some && !may_want(f, type, c)) {
-        event->flags = GT_V2_UNREAD;
-        return;
-    }
+    int64_t began = g->began;
+    g->began = v2->last_time;
+    if (!gt_is_lasting(w, from))
+        return anyway || w->from >> from & 1;
+    if (began == GOTRACE_NO_TIME)
+        return true;
+    if (!anyway && gt_time_between(began, v2->last_time) < w->least[from])
+        return false;
+    v2->since = began;
+    return true;
+}
+
+/* The same for an event that is the first of its goroutine, breaks a rule, or shows a start. */
+__attribute__((noinline)) static bool wants_special(const gt_follow *f, uint8_t type,
+                                                    const uint64_t *args, gt_goroutine *g,
+                                                    uint8_t from, uint8_t to)
+{
+    const gt_wanted *w = &f->reader->wanted;
+    struct gt_v2 *v2 = f->v2;
+    bool changes = from != to, initial = from == GOTRACE_STATE_UNDETERMINED;
+    bool anyway = f->suspect || initial || gt_wants_kind(w, GOTRACE_KIND_TRANSITION) ||
+                  (changes && w->into >> to & 1) ||
+                  (g && !g->shown_start && shows_start(f, type, args, g));
+    if (!changes || !g)
+        return anyway || (changes && w->from >> from & 1);
+    int64_t began = g->began;
+    bool wanted = lasted(v2, w, g, from, anyway);
+    if (initial)
+        g->began = GOTRACE_NO_TIME;
+    /* What the state really was is not known from an event that breaks a rule. */
+    if (w->lasting && f->suspect)
+        v2->since = began;
+    return wanted;
+}
+
+bool gt_v2_wants_change(const gt_follow *f, uint8_t type, const uint64_t *args, gt_goroutine *g,
+                        uint8_t from, uint8_t to)
+{
+    const gt_wanted *w = &f->reader->wanted;
+    if (from == to || !g || !g->shown_start || f->suspect || from == GOTRACE_STATE_UNDETERMINED)
+        return wants_special(f, type, args, g, from, to);
+    return lasted(f->v2, w, g, from, w->into >> to & 1);
+}
+
+void gt_v2_put_out(const gt_follow *f, gt_v2_out *out, uint8_t type, const uint64_t *args,
+                   gt_v2_change c)
+{
     const gt_v2_shape *shape = &f->v2->shapes[type];
+    gotrace_event *event = &out->event;
+    f->v2->out_count++;
     /* Set member by member: clearing the whole struct first takes longer than the rest. */
     event->offset = f->e->offset;
     gt_head_set(event, shape->head | GT_HEAD_OF(from, c.from) | GT_HEAD_OF(to, c.to) |
@@ -49,7 +90,11 @@ void gt_v2_fill_out(const gt_follow *f, gt_v2_out *out, uint8_t type, const uint
     event->text_size = event->message_size = 0;
     if (shape->reason)
         event->reason = gt_v2_reason(f->reader, f->v2, args[shape->reason - 1]);
-    out->self = f->g;
+    event->since = GOTRACE_NO_TIME;
+    if (f->v2->since != GOTRACE_NO_TIME) {
+        event->since = gt_v2_since_start(f->reader, f->v2->since);
+        f->v2->since = GOTRACE_NO_TIME;
+    }
 }
 
 bool gt_v2_fill_brief(const gt_follow *f, gt_v2_change c, uint64_t cause)

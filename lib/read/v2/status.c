@@ -81,7 +81,8 @@ gt_followed gt_v2_proc_status(gt_follow *f)
             return GT_FOLLOW_FAILED;
         status = GT_P_SYSCALL;
     }
-    gt_v2_out *out = gt_v2_emit_transition(f, f->e->type, id, from, gt_v2_shown_proc[status]);
+    gt_v2_out *out = gt_v2_emit_transition(
+        f, f->e->type, (gt_v2_change){NULL, id, from, gt_v2_shown_proc[status]});
     gt_v2_set_arg(out, f, 1, status);
     out->event.flags |= GOTRACE_EVENT_INITIAL;
     if (promoted && holder) {
@@ -171,7 +172,8 @@ gt_followed gt_v2_goroutine_status(gt_follow *f)
         return gt_v2_refused(f);
     if (fresh)
         g->start_stack = 0;
-    gt_v2_out *out = gt_v2_emit_transition(f, f->e->type, id, from, gt_v2_shown[status]);
+    gt_v2_out *out = gt_v2_emit_transition(f, f->e->type,
+                                           (gt_v2_change){g, id, from, gt_v2_shown[status]});
     out->event.flags |= GOTRACE_EVENT_INITIAL;
     if (status == GT_G_RUNNING)
         gt_v2_bind_goroutine(f->t, g);

@@ -137,15 +137,11 @@ typedef struct gt_v2_task {
     const char *name; /* from gt_v2.names */
 } gt_v2_task;
 
-/* In gotrace_event.flags of an output: nobody reads the event; only its time and type are set. */
-enum { GT_V2_UNREAD = 128 };
-
 /* An event to be returned; up to three come from one record. It is made where it is returned from,
  * because copying it takes as long as making it. */
 typedef struct gt_v2_out {
     gotrace_event event; /* args: of the decoded event, or below. When it is returned, its time is
                             set, and, if it is not a transition, what fill_details sets */
-    gt_goroutine *self;  /* with the id event.goroutine, unless it ended */
     uint64_t args[4];    /* if they are not those of the record */
 } gt_v2_out;
 
@@ -197,10 +193,12 @@ struct gt_v2 {
     gt_waits waits;
     uint64_t gc_seq;
     enum { GT_GC_UNDETERMINED, GT_GC_OFF, GT_GC_ON } gc;
-    gt_v2_out out[4]; /* events to be returned; with no_output, only those without a thread */
+    gt_v2_out out[4]; /* events to be returned: those that are selected; with no_output, only those
+                         without a thread */
     size_t out_count, out_next;
     gotrace_brief *brief; /* where an event may be stored in place of out[0]; NULL: nowhere */
     bool is_brief;        /* it was */
+    int64_t since;        /* of the event that is put into out: gotrace_event.since in its ticks */
     int64_t last_time;    /* of the last event returned; times strictly increase */
     uint64_t outputs;     /* number of events returned */
     gt_v2_disorder disorder;
@@ -274,9 +272,6 @@ gt_v2_thread *gt_v2_thread_of(gotrace_reader *reader, struct gt_v2 *v2, uint64_t
 gotrace_status gt_v2_next(gotrace_reader *reader, const gotrace_event **event);
 gotrace_status gt_v2_next_brief(gotrace_reader *reader, gotrace_brief *brief,
                                 const gotrace_event **event);
-/* Gets the next event of those that gotrace_reader_select selected, NULL at the end; the others are
- * handled before it. False if reading cannot continue. */
-bool gt_v2_next_wanted(gotrace_reader *reader, const gotrace_event **event);
 /* Checks all remaining events, without returning them. */
 bool gt_v2_check(gotrace_reader *reader);
 
