@@ -17,6 +17,8 @@ typedef struct find_goroutine {
     goroutine g;
     int64_t created;
     int64_t begin;  /* of its state */
+    int64_t since;  /* when the last change that was returned took effect, in the time of events;
+                       GOTRACE_NO_TIME: before the trace */
     bool known;     /* begin is set */
     bool cut;       /* the state began before the trace */
     bool continues; /* the next change is none: the state was only reported again */
@@ -43,6 +45,7 @@ typedef struct run {
     stacks *stacks;
     search search;
     states states;
+    bool all_states;                  /* all changes of goroutines are looked at */
     int64_t now;                      /* of the event */
     int64_t least[MOMENT_KIND_COUNT]; /* search_least */
     idmap tasks;                      /* open_task */
@@ -92,13 +95,15 @@ static void goroutine_begins(void *ctx, goroutine *g, const gotrace_event *e)
     const run *r = ctx;
     bool here = e->kind == GOTRACE_KIND_TRANSITION && e->from == GOTRACE_STATE_NOT_EXIST;
     ((find_goroutine *)g)->created = here ? r->now : time_of(r, g->created);
+    ((find_goroutine *)g)->since = GOTRACE_NO_TIME;
 }
 
 static void state_changed(void *ctx, goroutine *g, const gotrace_event *e)
 {
     run *r = ctx;
     find_goroutine *own = (find_goroutine *)g;
-    (void)e;
+    own->since = r->states.beginning || e->from == GOTRACE_STATE_UNDETERMINED ? GOTRACE_NO_TIME
+                                                                              : e->time;
     if (!own->continues) {
         own->begin = r->now;
         own->cut = false;
@@ -364,6 +369,89 @@ static void count_goroutine(run *r, const gotrace_event *e)
         set_level(r, MOMENT_GOROUTINES, r->alive.count, e);
 }
 
+/* ---- states that were not returned -------------------------------------------------------------
+ */
+
+/* The reader returns only what ends a state that lasted long enough, and what begins one that needs
+ * its stack. So the state that ends now may have begun without an event. */
+static void set_state(find_goroutine *own, uint8_t state, int64_t since)
+{
+    own->g.current.state = state;
+    own->g.current.stack = own->g.current.reason = 0;
+    own->g.current.cause = 0;
+    own->begin = since;
+    own->cut = own->continues = false;
+    own->known = true;
+}
+
+static inline bool changes_goroutine(const gotrace_event *e)
+{
+    return e->kind == GOTRACE_KIND_TRANSITION && e->resource == GOTRACE_RESOURCE_GOROUTINE &&
+           e->from != e->to;
+}
+
+/* Before an event that ends a state. */
+static void find_state(const run *r, find_goroutine *own, const gotrace_event *e)
+{
+    uint8_t from = e->kind == GOTRACE_KIND_SYSCALL ? GOTRACE_STATE_RUNNING : e->from;
+    bool known = e->since != GOTRACE_NO_TIME;
+    if (known ? own->since != e->since : own->g.current.state != from)
+        set_state(own, from, known ? e->since : r->now);
+}
+
+/* Whether the event only begins a state, as most of those that are returned: nothing that is wanted
+ * ends, and the goroutine goes on. */
+static bool only_begins(const run *r, const find_goroutine *own, const gotrace_event *e)
+{
+    uint8_t kind;
+    if (!own->g.named || e->to == GOTRACE_STATE_NOT_EXIST || !kind_of(e->from, &kind))
+        return false;
+    return !wants(r, MOMENT_BIT(kind)) ||
+           (e->since != GOTRACE_NO_TIME && is_short(r, kind, e->since));
+}
+
+/* Returns whether nothing else is to be done. What states_event would do in addition is of no use
+ * here, and takes longer than to read the event. */
+static bool begin_state(run *r, const gotrace_event *e)
+{
+    bool call = e->kind == GOTRACE_KIND_SYSCALL; /* v1: short */
+    bool created = e->from == GOTRACE_STATE_NOT_EXIST && !(e->flags & GOTRACE_EVENT_SUSPECT);
+    if (r->all_states || created || (!call && !changes_goroutine(e)))
+        return false;
+    find_goroutine *own = goroutine_of(r, call ? e->goroutine : e->subject);
+    if (!own || r->states.beginning || own->g.current.state == GOTRACE_STATE_UNDETERMINED)
+        return false;
+    uint32_t reason = e->reason ? stacks_reason(r->stacks, e->reason) : 0;
+    if (call || !only_begins(r, own, e) || (reason && reason == r->states.forever)) {
+        find_state(r, own, e);
+        return false;
+    }
+    set_state(own, e->to, r->now);
+    own->since = e->time;
+    own->g.current.cause = e->goroutine;
+    own->g.current.reason = reason;
+    own->g.current.stack = stack_of(r, e);
+    return true;
+}
+
+/* Which states goroutines are in at the end of the trace. */
+static void find_last_states(run *r)
+{
+    size_t cursor = 0;
+    uint64_t id;
+    void *value;
+    while (r->states.goroutines.count > 0 &&
+           idmap_next(&r->states.goroutines, &cursor, &id, &value)) {
+        find_goroutine *own = value;
+        const gotrace_goroutine *g = gotrace_reader_goroutine(r->feed.reader, id);
+        bool unknown = own->since == GOTRACE_NO_TIME;
+        if (own->g.current.state == GOTRACE_STATE_UNDETERMINED ||
+            (g && (unknown ? g->state == own->g.current.state : g->since == own->since)))
+            continue;
+        set_state(own, g ? g->state : GOTRACE_STATE_NOT_EXIST, g ? g->since : r->now);
+    }
+}
+
 /* ---- the pass ---------------------------------------------------------------------------------
  */
 
@@ -383,7 +471,10 @@ static void range_of(run *r, const gotrace_event *e)
 static void add_event(run *r, const gotrace_event *e)
 {
     r->now = e->time;
-    states_event(&r->states, e);
+    if (!begin_state(r, e))
+        states_event(&r->states, e);
+    else if (!wants(r, MOMENT_BIT(MOMENT_GOROUTINES)))
+        return;
     switch ((gotrace_kind)e->kind) {
     case GOTRACE_KIND_TRANSITION:
         if (e->resource == GOTRACE_RESOURCE_GOROUTINE && wants(r, MOMENT_BIT(MOMENT_GOROUTINES)))
@@ -443,13 +534,20 @@ static bool needs_goroutines(const run *r)
     return false;
 }
 
+/* Whether no state is too short. */
+static bool wants_all_states(const run *r)
+{
+    for (size_t i = 0; i < MOMENT_KIND_COUNT; i++)
+        if (MOMENT_BIT(i) & MOMENT_STATES && (!wants(r, MOMENT_BIT(i)) || r->least[i] > 0))
+            return false;
+    return true;
+}
+
 /* Restricts reading to the events that the moments need. Without some transitions the states of
  * goroutines are not right, but those that are wanted are, and where they start is. */
 static void select_events(const run *r)
 {
     static const uint32_t kinds_of[MOMENT_KIND_COUNT] = {
-        [MOMENT_RUN] = 1U << GOTRACE_KIND_SYSCALL,
-        [MOMENT_SYSCALL] = 1U << GOTRACE_KIND_SYSCALL,
         [MOMENT_STW] = RANGES,
         [MOMENT_GC] = RANGES,
         [MOMENT_TASK] = 1U << GOTRACE_KIND_TASK_BEGIN | 1U << GOTRACE_KIND_TASK_END,
@@ -458,24 +556,40 @@ static void select_events(const run *r)
         [MOMENT_GOROUTINES] = 1U << GOTRACE_KIND_TRANSITION,
         [MOMENT_HEAP] = 1U << GOTRACE_KIND_METRIC,
     };
-    /* One that blocks forever ends its regions. */
-    static const uint32_t states_of[MOMENT_KIND_COUNT] = {
-        [MOMENT_RUN] = 1U << GOTRACE_STATE_RUNNING,
+    /* The beginnings of states that are needed for their stacks. A goroutine that blocks forever
+     * ends its regions. */
+    static const uint32_t begins_of[MOMENT_KIND_COUNT] = {
         [MOMENT_SCHED] = 1U << GOTRACE_STATE_RUNNABLE,
         [MOMENT_WAIT] = 1U << GOTRACE_STATE_WAITING,
         [MOMENT_SYSCALL] = 1U << GOTRACE_STATE_SYSCALL,
         [MOMENT_REGION] = 1U << GOTRACE_STATE_WAITING,
+    };
+    static const gotrace_state state_of[MOMENT_KIND_COUNT] = {
+        [MOMENT_RUN] = GOTRACE_STATE_RUNNING,
+        [MOMENT_SCHED] = GOTRACE_STATE_RUNNABLE,
+        [MOMENT_WAIT] = GOTRACE_STATE_WAITING,
+        [MOMENT_SYSCALL] = GOTRACE_STATE_SYSCALL,
     };
     uint32_t kinds = 1U << GOTRACE_KIND_SYNC;
     uint32_t changes = 1U << GOTRACE_STATE_UNDETERMINED | 1U << GOTRACE_STATE_NOT_EXIST;
     /* states_beginning_ends */
     if (r->states.v1)
         kinds |= 1U << GOTRACE_KIND_METRIC;
+    /* v1: short system calls take no time. */
+    if (wants(r, MOMENT_BIT(MOMENT_SYSCALL)) && r->least[MOMENT_SYSCALL] == 0)
+        kinds |= 1U << GOTRACE_KIND_SYSCALL;
     for (size_t i = 0; i < MOMENT_KIND_COUNT; i++) {
         kinds |= wants(r, MOMENT_BIT(i)) ? kinds_of[i] : 0;
-        changes |= wants(r, MOMENT_BIT(i)) ? states_of[i] : 0;
+        changes |= wants(r, MOMENT_BIT(i)) ? begins_of[i] : 0;
     }
+    if (r->all_states)
+        changes |= 1U << GOTRACE_STATE_RUNNING;
+    if (r->all_states && r->states.v1)
+        kinds |= 1U << GOTRACE_KIND_SYSCALL;
     gotrace_reader_select(r->feed.reader, kinds, needs_goroutines(r) ? changes : 0);
+    for (size_t i = 0; i < MOMENT_KIND_COUNT && !r->all_states; i++)
+        if (MOMENT_BIT(i) & MOMENT_STATES && wants(r, MOMENT_BIT(i)))
+            gotrace_reader_select_lasting(r->feed.reader, state_of[i], r->least[i]);
 }
 
 static gotrace_status read_events(run *r)
@@ -500,6 +614,8 @@ static void end_moments(run *r)
 {
     int64_t end = gotrace_reader_summary(r->feed.reader)->duration;
     r->now = end > r->now ? end : r->now;
+    if (!r->all_states)
+        find_last_states(r);
     states_end(&r->states);
     end_tasks(r);
     if (r->stop.depth > 0)
@@ -527,6 +643,7 @@ static bool run_init(run *r)
         return false;
     for (size_t i = 0; i < MOMENT_KIND_COUNT; i++)
         r->least[i] = search_least(&r->search, (moment_kind)i);
+    r->all_states = wants_all_states(r);
     return true;
 }
 

@@ -71,8 +71,9 @@ static inline bool is_short(const gotrace_event *e)
     int extras = (e->cause != 0) + (e->start_stack != 0) + (e->reason != NULL);
 
     return without_args && extras <= 1 && !e->text && !e->message && e->value == 0 &&
-           e->stack <= UINT32_MAX && widened(narrowed(e->proc)) == e->proc &&
-           widened(narrowed(e->lane)) == e->lane && widened(narrowed(e->thread)) == e->thread;
+           e->since == GOTRACE_NO_TIME && e->stack <= UINT32_MAX &&
+           widened(narrowed(e->proc)) == e->proc && widened(narrowed(e->lane)) == e->lane &&
+           widened(narrowed(e->thread)) == e->thread;
 }
 
 static void record_fill(feed_record *r, const gotrace_event *e)
@@ -400,7 +401,7 @@ size_t feed_stack(const feed *f, uint64_t id, gotrace_frame *frames, size_t max)
 
 void feed_init(feed *f, gotrace_reader *reader)
 {
-    *f = (feed){.reader = reader};
+    *f = (feed){.reader = reader, .event.since = GOTRACE_NO_TIME};
 }
 
 /* Frees everything after the thread has ended. */
