@@ -444,8 +444,6 @@ int64_t rebuild_busy_thread(rebuild *t, int64_t other)
         if (p.placed && p.state == GOTRACE_STATE_RUNNING)
             return p.thread;
     }
-    if (other == GOTRACE_NO_THREAD)
-        other = t->place;
     if (other != GOTRACE_NO_THREAD)
         give_proc(t, other, GOTRACE_NO_PROC, false);
     return other;

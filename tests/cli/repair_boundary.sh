@@ -11,3 +11,6 @@ overwritten() {
 }
 echo '== no proc runs at the end of the generation'
 overwritten go1.22-gens 488 60
+echo '== a thread has a goroutine that it does not have in the next generation'
+overwritten go1.22-threads 180 1
+overwritten go1.26-threads 8633 60
