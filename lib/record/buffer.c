@@ -158,9 +158,22 @@ static void end_large_generation(gotrace_recorder *r, uint64_t era)
     }
 }
 
+/* While names are found for the generation before, nothing can be cut, dropped or moved to the
+ * window. */
+static void wait_for_names(gotrace_recorder *r)
+{
+    const uint64_t max = r->options.max_bytes;
+    const int cancel = gt_thread_hold_cancel();
+    for (; r->naming && max > 0 && r->waiting >= max && !r->failed; r->losses.waits++)
+        pthread_cond_wait(&r->room, &r->lock);
+    gt_thread_allow_cancel(cancel);
+}
+
 void gt_rec_limit(gotrace_recorder *r, uint64_t era, bool waits)
 {
     const uint64_t max = r->options.max_bytes;
+    if (r->naming && waits)
+        wait_for_names(r);
     if (r->crash)
         gt_crash_limit(r);
     if (gt_rec_drops(r))

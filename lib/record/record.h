@@ -248,9 +248,17 @@ typedef struct gt_crash gt_crash;
 
 enum { GT_REC_TABLE_SLOTS = 1 << 13 };
 
+/* The frames of a stack, with their names. */
+typedef struct gt_rec_named {
+    size_t size, count;
+    uint64_t pc;            /* of the outermost frame */
+    gotrace_frame frames[]; /* then their texts */
+} gt_rec_named;
+
 struct gt_rec_entry {
     gt_rec_entry *next;    /* in the slot */
     gt_rec_entry *younger; /* in order of ids */
+    gt_rec_named *named;   /* of a stack: when its era ends */
     uint64_t hash;
     uint32_t id, size;
     uint8_t bytes[];
@@ -290,6 +298,9 @@ const gt_rec_entry *gt_rec_start_entry(gotrace_recorder *r, uint64_t era, uint64
                                        bool locked);
 /* What an event has for it: the id of that stack, or in 1.5 the address. */
 uint64_t gt_rec_start_id(const gotrace_recorder *r, const gt_rec_entry *start, uint64_t start_pc);
+/* Finds the names of the stacks of an era, which no event uses any more, while events of the next
+ * one go on. The caller holds `control`, but not the lock. */
+void gt_rec_stacks_name(gotrace_recorder *r, uint64_t era);
 /* Passes all stacks of the era to the encoder. */
 bool gt_rec_stacks_end(gotrace_recorder *r, uint64_t era, uint64_t ticks);
 
@@ -385,6 +396,7 @@ struct gotrace_recorder {
     pthread_cond_t changed; /* a buffer is full, or reading has ended */
     pthread_cond_t room;    /* fewer buffers wait, or the era has changed */
     uint64_t waiting;       /* bytes of the buffers in `full`, and in `window` */
+    bool naming;            /* names are found for the era before: what is too much waits */
     bool cut;               /* the trace ended because of them */
     gotrace_recorder_losses losses;
     gotrace_recorder_losses losses_returned; /* a copy that does not change */

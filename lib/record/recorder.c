@@ -633,6 +633,7 @@ bool gt_rec_advance(gotrace_recorder *r)
     gt_rec_carry_stacks(r, era + 1);
     if (gt_rec_drops(r))
         replace_dropped(r, era);
+    gt_rec_stacks_name(r, era);
     pthread_mutex_lock(&r->lock);
     if (!r->failed && gt_rec_end_era(r, era)) {
         gt_rec_clear_tables(r, era);
@@ -683,6 +684,7 @@ static void end_trace(gotrace_recorder *r)
     atomic_store(&r->era, 0);
     wait_for_all(r);
     atomic_store_explicit(&r->attention, 0, memory_order_relaxed);
+    gt_rec_stacks_name(r, era);
     pthread_mutex_lock(&r->lock);
     if (r->dropping == era)
         finish_dropping(r, era);

@@ -120,7 +120,21 @@ typedef struct texts {
     char *bytes;
     size_t used, capacity;
     bool refused; /* memory */
+    bool locked;  /* the caller holds the lock, under which memory is requested */
 } texts;
+
+/* As gt_grow, of the texts. */
+static bool grow(gotrace_recorder *r, texts *t, size_t need)
+{
+    if (need <= t->capacity)
+        return true;
+    if (!t->locked)
+        pthread_mutex_lock(&r->lock);
+    const bool grown = gt_grow(&r->heap, (void **)&t->bytes, &t->capacity, need, 1);
+    if (!t->locked)
+        pthread_mutex_unlock(&r->lock);
+    return grown;
+}
 
 /* Copies a string; returns where it is in the texts. */
 static size_t copy_text(gotrace_recorder *r, texts *t, const char *string, size_t size)
@@ -128,7 +142,7 @@ static size_t copy_text(gotrace_recorder *r, texts *t, const char *string, size_
     const size_t at = t->used;
     if (!string || size == 0)
         return at;
-    if (!gt_grow(&r->heap, (void **)&t->bytes, &t->capacity, at + size, 1)) {
+    if (!grow(r, t, at + size)) {
         t->refused = true;
         return at;
     }
@@ -160,11 +174,91 @@ static size_t resolve_all(gotrace_recorder *r, texts *t, const gt_rec_entry *sta
     return count;
 }
 
+/* ---- without the lock ------------------------------------------------------------------------ */
+
+/* Where the copy of a text is; NULL if there is no text. */
+static const char *text_in(const char *copies, const char *text, const char *from)
+{
+    return text ? copies + (from ? text - from : 0) : NULL;
+}
+
+/* Memory for the names of a stack; NULL: it is refused. */
+static gt_rec_named *new_named(gotrace_recorder *r, const texts *t, size_t count)
+{
+    const size_t size = sizeof(gt_rec_named) + count * sizeof(gotrace_frame) + t->used;
+    pthread_mutex_lock(&r->lock);
+    gt_rec_named *made = t->refused ? NULL : gt_resize(&r->heap, NULL, 0, size);
+    if (made)
+        made->size = size;
+    else
+        gt_rec_fail_memory(r);
+    pthread_mutex_unlock(&r->lock);
+    return made;
+}
+
+static bool name(gotrace_recorder *r, texts *t, gt_rec_entry *stack)
+{
+    gotrace_frame frames[GT_REC_STACK_MAX];
+    uint64_t pc = 0;
+    const size_t count = resolve_all(r, t, stack, frames, &pc);
+    gt_rec_named *made = new_named(r, t, count);
+    if (!made)
+        return false;
+    char *copies = (char *)&made->frames[count];
+    made->count = count;
+    made->pc = pc;
+    if (t->used > 0)
+        memcpy(copies, t->bytes, t->used);
+    for (size_t i = 0; i < count; i++) {
+        made->frames[i] = frames[i];
+        made->frames[i].function = text_in(copies, frames[i].function, t->bytes);
+        made->frames[i].file = text_in(copies, frames[i].file, t->bytes);
+    }
+    stack->named = made;
+    return true;
+}
+
+/* Twice, because CPU samples may add stacks meanwhile; gt_rec_stacks_end names the rest. Not with a
+ * crash file: the trace could not end when that is full. */
+void gt_rec_stacks_name(gotrace_recorder *r, uint64_t era)
+{
+    enum { ROUNDS = 2 };
+    const gt_rec_table *table = &r->tables[era % GT_REC_OPEN].stacks;
+    gt_rec_entry *stack = NULL;
+    texts t = {0};
+    uint32_t done = 0;
+    if (!r->options.resolve || r->numbers || r->crash)
+        return;
+    pthread_mutex_lock(&r->lock);
+    r->naming = true;
+    for (int i = 0; i < ROUNDS && done < table->count && !r->failed; i++) {
+        const uint32_t count = table->count; /* entries up to this one do not change */
+        stack = stack ? stack->younger : table->first;
+        pthread_mutex_unlock(&r->lock);
+        while (name(r, &t, stack) && ++done < count)
+            stack = stack->younger;
+        pthread_mutex_lock(&r->lock);
+    }
+    gt_free(&r->heap, t.bytes, t.capacity);
+    r->naming = false;
+    pthread_cond_broadcast(&r->room);
+    pthread_mutex_unlock(&r->lock);
+}
+
+/* ---- under the lock -------------------------------------------------------------------------- */
+
 static bool put(gotrace_recorder *r, texts *t, const gt_rec_entry *stack, uint64_t ticks)
 {
     gotrace_frame frames[GT_REC_STACK_MAX];
     uint64_t id = 0, pc = 0;
-    size_t count = resolve_all(r, t, stack, frames, &pc);
+    size_t count = 0;
+    if (stack->named) {
+        count = stack->named->count;
+        pc = stack->named->pc;
+        memcpy(frames, stack->named->frames, count * sizeof *frames);
+    } else {
+        count = resolve_all(r, t, stack, frames, &pc);
+    }
     if (t->refused) {
         gt_rec_fail_memory(r);
         return false;
@@ -183,7 +277,7 @@ static bool put(gotrace_recorder *r, texts *t, const gt_rec_entry *stack, uint64
 bool gt_rec_stacks_end(gotrace_recorder *r, uint64_t era, uint64_t ticks)
 {
     const gt_rec_table *table = &r->tables[era % GT_REC_OPEN].stacks;
-    texts t = {0};
+    texts t = {.locked = true};
     bool good = true;
     for (const gt_rec_entry *s = table->first; s && good; s = s->younger)
         good = put(r, &t, s, ticks);

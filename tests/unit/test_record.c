@@ -618,6 +618,67 @@ START_TEST(names)
 }
 END_TEST
 
+typedef struct resolver {
+    small *s;
+    int version;
+    _Atomic bool entered, recorded, waited;
+} resolver;
+
+/* A gotrace_resolve_fn that returns when another thread has used the recorder, the first time. */
+static size_t wait_for_events(void *ctx, uint64_t pc, gotrace_frame *frames, size_t max)
+{
+    enum { MILLISECONDS = 20000 };
+    resolver *x = ctx;
+    (void)pc, (void)frames, (void)max;
+    if (!atomic_exchange(&x->entered, true)) {
+        for (int i = 0; i < MILLISECONDS && !x->recorded; i++)
+            usleep(1000);
+        x->waited = x->recorded;
+    }
+    return 1;
+}
+
+static void *record_meanwhile(void *ctx)
+{
+    resolver *x = ctx;
+    while (!x->entered)
+        usleep(100);
+    if (x->version >= 22)
+        many_events(x->s);
+    else
+        gotrace_rec_thread_new(x->s->r, 200);
+    x->recorded = true;
+    return NULL;
+}
+
+/* Names are found without the lock of the recorder: while a generation ends threads record several
+ * buffers of the next one, and while a trace ends they can use the recorder. */
+START_TEST(names_meanwhile)
+{
+    static const uint64_t pcs[] = {10, 11};
+    const int version = versions[_i];
+    blob trace = {0};
+    pthread_t thread;
+    resolver x = {.version = version};
+    gotrace_recorder_options options = {
+        .resolve = wait_for_events, .resolve_ctx = &x, .generation_ns = UINT64_MAX};
+    small s = small_with(&options);
+    x.s = &s;
+    record_start(s.r, version, blob_write, &trace);
+    gotrace_rec_gomaxprocs(s.t, 2, pcs, 2);
+    ck_assert_int_eq(pthread_create(&thread, NULL, record_meanwhile, &x), 0);
+    if (version >= 22)
+        ck_assert_int_eq(gotrace_recorder_advance(s.r), GOTRACE_OK);
+    record_stop(s.r);
+    pthread_join(thread, NULL);
+    ck_assert(x.waited);
+    ck_assert_uint_eq(heap_records(&trace, version), version >= 22 ? MANY : 0);
+    record_check(&trace, version);
+    gotrace_recorder_free(s.r);
+    blob_free(&trace);
+}
+END_TEST
+
 /* The reader of the pipe takes a part, and ends. */
 static void *read_a_part(void *fd)
 {
@@ -704,6 +765,7 @@ static Suite *suite(void)
     tcase_add_loop_test(t, cancelled, 0, VERSIONS);
     tcase_add_loop_test(t, descriptor, 0, VERSIONS);
     tcase_add_loop_test(t, names, 1, VERSIONS); /* 1.5 has no names */
+    tcase_add_loop_test(t, names_meanwhile, 1, VERSIONS);
     tcase_add_loop_test(t, no_more_room, 0, VERSIONS);
     tcase_add_test(t, local_from_the_start);
     tcase_add_test(t, freed_window);
