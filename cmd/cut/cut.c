@@ -85,7 +85,7 @@ static bool copy_batch(cut *c, const experiment_batch *b)
 static bool copy_data(cut *c, data_batches *d, uint64_t generation_index)
 {
     const experiment_batch *batches;
-    if (!d->searched &&
+    if (!d->searched && experiments_exist(gotrace_reader_summary(c->job->reader)) &&
         experiments_find(&d->found, c->job->source, c->job->config->limits, c->error) < 0) {
         c->status = GOTRACE_ERROR;
         return false;

@@ -70,6 +70,12 @@ gotrace_status experiments_find(experiments *x, gotrace_source *source,
     return status;
 }
 
+bool experiments_exist(const gotrace_summary *summary)
+{
+    return summary->version >= GOTRACE_FIRST_V2 &&
+           summary->type_records[GOTRACE_V2_ExperimentalBatch] > 0;
+}
+
 /* Where the generation begins; past the last one: where nothing begins. */
 static uint64_t offset_of(const gotrace_reader *reader, uint64_t generation_index)
 {

@@ -22,6 +22,9 @@ typedef struct experiments {
     size_t next; /* the first one not yet returned by experiments_of */
 } experiments;
 
+/* Whether there are data batches in a trace that is indexed. To find them, all records are read. */
+bool experiments_exist(const gotrace_summary *summary);
+
 /* Finds the data batches of a source. Damage is not an error here (the reader reports it): the
  * batches before it are found. *x must be all zeros, and must be freed even on failure. Fails on
  * errors of the system and when a limit is exceeded. */

@@ -421,20 +421,13 @@ static gotrace_status write_events(dumper *d)
     return status;
 }
 
-/* Whether the source may have experiment data: the first pass counted all records. */
-static bool has_experiments(const gotrace_summary *summary)
-{
-    return summary->version >= GOTRACE_FIRST_V2 &&
-           summary->type_records[GOTRACE_V2_ExperimentalBatch] > 0;
-}
-
 static gotrace_status dump(dumper *d, const gotrace_limits *limits)
 {
     gotrace_status status = gotrace_reader_index(d->reader);
     if (status >= 0) {
         const gotrace_summary *summary = gotrace_reader_summary(d->reader);
         d->version = summary->version;
-        if (has_experiments(summary) &&
+        if (experiments_exist(summary) &&
             experiments_find(&d->experiments, d->source, limits, d->error) < 0)
             return GOTRACE_ERROR;
         status = write_events(d);

@@ -16,7 +16,8 @@ static const gotrace_event_spec *batch_row(const version_converter *c)
 static bool find_batches(version_converter *c)
 {
     c->searched = true;
-    if (experiments_find(&c->experiments, c->job->source, c->job->config->limits, c->error) < 0)
+    if (experiments_exist(gotrace_reader_summary(c->reader)) &&
+        experiments_find(&c->experiments, c->job->source, c->job->config->limits, c->error) < 0)
         return version_fail(c, c->error);
     if (batch_row(c))
         return true;
