@@ -316,6 +316,22 @@ static bool read_frequency(gotrace_reader *reader, const gt_batch *b, uint64_t *
     return true;
 }
 
+/* Whether a generation begins nearer to the one beside it with its own frequency than with that of
+ * the others. So do those that gotrace cut and repair write, in ns, beside copied ones. */
+static bool fits_better(const struct gt_v2 *v2, size_t n)
+{
+    const gt_generation *g = &v2->generations[n], *beside = n ? g - 1 : g + 1;
+    if (n + 1 == v2->generation_count && n == 0)
+        return false;
+    if (g->frequency == 0 || g->frequency == v2->common_frequency)
+        return false;
+    uint64_t frequency = beside->own_frequency ? beside->frequency : v2->common_frequency;
+    double time = (double)beside->summary.begin / (double)frequency;
+    double own = (double)g->summary.begin / (double)g->frequency - time;
+    double common = (double)g->summary.begin / (double)v2->common_frequency - time;
+    return own * own < common * common;
+}
+
 /* Finds the frequency that most generations have, which is that of all: the runtime determines it
  * once. Source: Go 1.27, runtime/runtime.go, ticksPerSecond. */
 static bool find_frequency(gotrace_reader *reader, struct gt_v2 *v2)
@@ -338,6 +354,8 @@ static bool find_frequency(gotrace_reader *reader, struct gt_v2 *v2)
     for (size_t n = 0; n < v2->generation_count; n++)
         same += common && v2->generations[n].frequency == common;
     v2->common_frequency = 2 * same > with ? common : 0;
+    for (size_t n = 0; v2->common_frequency && n < v2->generation_count; n++)
+        v2->generations[n].own_frequency = fits_better(v2, n);
     return true;
 }
 

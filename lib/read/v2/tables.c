@@ -290,7 +290,7 @@ enum { MOST_ROUNDING = GT_V2_MAX_BATCH / 2 };
 static bool check_frequency(gotrace_reader *reader, struct gt_v2 *v2, gt_generation *g)
 {
     uint64_t common = v2->common_frequency, found = g->summary.frequency;
-    if (common == 0 || common == found)
+    if (common == 0 || common == found || g->own_frequency)
         return true;
     g->summary.frequency = common;
     return found == 0 ||

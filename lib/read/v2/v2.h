@@ -58,6 +58,7 @@ typedef struct gt_generation {
     gotrace_generation_summary summary;
     size_t first, count; /* index in gt_v2.batches, and number */
     uint64_t frequency;  /* as recorded; 0: none is found */
+    bool own_frequency;  /* it is right, although the others have another one */
     bool sync;           /* it has a frequency */
     bool damaged;        /* its events are inconsistent */
 } gt_generation;
