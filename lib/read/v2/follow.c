@@ -190,12 +190,20 @@ static void unbind_proc(struct gt_v2 *v2, gt_v2_thread *t)
 
 /* ---- output ---------------------------------------------------------------------------------- */
 
-/* gt_v2_emit_transition of most events: nothing else of the output changes. cause: of a run. */
-static inline void put_transition(gt_follow *f, gt_v2_change c, uint64_t cause)
+GT_INLINE void return_transition(gt_follow *f, gt_v2_change c, uint64_t cause)
 {
     if (f->v2->brief && f->v2->out_count == 0 && gt_v2_fill_brief(f, c, cause))
         return;
     gt_v2_emit_args(f, f->e->type, f->e->args, c)->event.cause = cause;
+}
+
+/* gt_v2_emit_transition of most events: nothing else of the output changes. cause: of a run. */
+GT_INLINE void put_transition(gt_follow *f, gt_v2_change c, uint64_t cause)
+{
+    if (f->v2->no_output)
+        gt_v2_skip(f, f->e->type);
+    else
+        return_transition(f, c, cause);
 }
 
 /* An event derived from another one, with arguments of its own. */

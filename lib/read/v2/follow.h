@@ -120,6 +120,13 @@ static inline void gt_v2_set_time(gotrace_reader *reader, struct gt_v2 *v2, gotr
     event->ticks = (uint64_t)gt_v2_take_time(reader, v2, (int64_t)event->ticks, event->type);
 }
 
+/* An event of the output that is not to be returned: only its time matters. */
+static inline void gt_v2_skip(const gt_follow *f, uint8_t type)
+{
+    gt_v2_take_time(f->reader, f->v2, f->e->time, type);
+    f->reader->summary.returned++;
+}
+
 /* Puts an event into v2->out. If it is not to be returned, only its time matters, and what this
  * function returns may be written to, but is not used. */
 static inline gt_v2_out *gt_v2_emit_args(gt_follow *f, uint8_t type, const uint64_t *args,
