@@ -26,6 +26,16 @@ static size_t put_number(uint8_t *bytes, uint64_t number, size_t width)
     return size;
 }
 
+static gotrace_status fail(gotrace_error *error, gotrace_rule rule, int number, const char *message)
+{
+    const gotrace_rule_info *info = gotrace_rule_describe(rule);
+    *error = (gotrace_error){
+        .rule = rule, .severity = info->severity, .class_ = info->class_, .os_error = number};
+    snprintf(error->message, sizeof error->message, "%s%s%s", message, number ? ": " : "",
+             number ? strerror(number) : "");
+    return GOTRACE_ERROR;
+}
+
 /* ---- places in the sound trace --------------------------------------------------------------- */
 
 static bool add_batch(gen_defect *d, const gotrace_record *record)
@@ -108,8 +118,8 @@ static gotrace_status scan(gen_defect *d, gotrace_source *source, const gotrace_
     char *piece = malloc(PIECE);
     const gotrace_record *record;
     gotrace_status status = GOTRACE_NEED_INPUT;
-    bool read = true;
-    while (piece && read && status >= 0 && status != GOTRACE_END) {
+    bool read = true, memory = piece != NULL;
+    while (memory && read && status >= 0 && status != GOTRACE_END) {
         if (status == GOTRACE_NEED_INPUT) {
             size_t got = 0;
             read = gotrace_source_read(source, d->size, piece, PIECE, &got, error) >= 0;
@@ -118,12 +128,14 @@ static gotrace_status scan(gen_defect *d, gotrace_source *source, const gotrace_
             else
                 gotrace_decoder_finish(decoder);
             d->size += got;
-        } else if (!inspect_record(d, record)) {
-            break;
+        } else {
+            memory = inspect_record(d, record);
         }
         status = gotrace_decoder_next(decoder, &record);
     }
-    if (status < 0)
+    if (!memory)
+        status = fail(error, GOTRACE_RULE_SYSTEM_MEMORY, 0, "out of memory");
+    else if (read && status < 0)
         *error = *gotrace_decoder_error(decoder);
     free(piece);
     gotrace_decoder_free(decoder);
@@ -245,16 +257,6 @@ typedef struct copying {
     char *piece;
     gotrace_error *error;
 } copying;
-
-static gotrace_status fail(gotrace_error *error, gotrace_rule rule, int number, const char *message)
-{
-    const gotrace_rule_info *info = gotrace_rule_describe(rule);
-    *error = (gotrace_error){
-        .rule = rule, .severity = info->severity, .class_ = info->class_, .os_error = number};
-    snprintf(error->message, sizeof error->message, "%s%s%s", message, number ? ": " : "",
-             number ? strerror(number) : "");
-    return GOTRACE_ERROR;
-}
 
 static bool put(copying *c, const void *bytes, size_t size)
 {

@@ -114,7 +114,9 @@ static bool follow(mutate *m, last_goroutines *l, const gotrace_event *event)
     }
     if (m->v2) {
         const proc_numbering *n = proc_number(m, l, who->tail.proc, event->generation);
-        who->tail.proc_seq = n ? n->seq : 0;
+        if (!n)
+            return false;
+        who->tail.proc_seq = n->seq;
     }
     return true;
 }
