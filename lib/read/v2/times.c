@@ -222,15 +222,24 @@ static void read_times(const struct gt_v2 *v2, const gt_v2_cursor *c, const gt_v
 }
 
 /* How much a time, or a difference of time, is reduced so that a batch ends earlier by `excess`: by
- * the bit that was flipped, if there is one, because most damage is a flipped bit. */
-static int64_t reduction(uint64_t ticks, int64_t excess, double ns_per_tick)
+ * the bit that was flipped, if there is one, because most damage is a flipped bit. Without it, the
+ * time is at least `least`. */
+static int64_t reduction(uint64_t ticks, uint64_t least, int64_t excess, double ns_per_tick)
 {
     for (uint64_t bit = 1; bit; bit <<= 1) {
         int64_t by = gt_v2_ns(ticks, ns_per_tick) - gt_v2_ns(ticks & ~bit, ns_per_tick);
-        if (by >= excess && by / 2 <= excess)
+        if (by >= excess && by / 2 <= excess && (ticks & ~bit) >= least)
             return by;
     }
     return excess;
+}
+
+/* When a batch that is not damaged begins at the earliest: a thread's first one may be earlier than
+ * the others, but not by more than the generation takes. */
+static uint64_t least_start(const struct gt_v2 *v2, const gt_v2_cursor *c)
+{
+    uint64_t span = v2->latest_ticks - c->previous;
+    return v2->latest_ticks > c->previous && span < c->previous ? c->previous - span : 0;
 }
 
 /* Moves the events from the jump on that are decoded; gt_v2_check_times moves the others. */
@@ -287,9 +296,9 @@ static bool mend_batch(gotrace_reader *reader, gt_v2_cursor *c, gt_v2_event *fro
     read_times(v2, c, from, size, &times);
     if (gt_v2_ns(batch->time, v2->ns_per_tick) > latest) {
         times.offset = from->offset;
-        by = reduction(batch->time, times.excess, v2->ns_per_tick);
+        by = reduction(batch->time, least_start(v2, c), times.excess, v2->ns_per_tick);
     } else if (times.found) {
-        by = reduction(times.ticks, times.excess, v2->ns_per_tick);
+        by = reduction(times.ticks, 0, times.excess, v2->ns_per_tick);
     } else if (c->checks < GT_V2_MOST_CHECKS) {
         by = times.ns;
     } else {
