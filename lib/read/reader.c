@@ -226,16 +226,17 @@ void gotrace_reader_close(gotrace_reader *reader)
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-static gt_want want_of(const gt_wanted *w, uint8_t kind, bool of_goroutine)
+/* gt_want. */
+static uint8_t want_of(const gt_wanted *w, uint8_t kind, bool of_goroutine)
 {
     if (kind == GOTRACE_KIND_TRANSITION && of_goroutine && gt_wants_changes(w))
         return GT_WANT_CHANGE;
     return gt_wants_kind(w, kind) ? GT_WANT_ALL : GT_WANT_NOT;
 }
 
-static gt_want want_of_v1(const gt_wanted *w, const gt_v1_shape *shape)
+static uint8_t want_of_v1(const gt_wanted *w, const gt_v1_shape *shape)
 {
-    gt_want want = want_of(w, shape->kind, shape->resource != GOTRACE_RESOURCE_PROC);
+    uint8_t want = want_of(w, shape->kind, shape->resource != GOTRACE_RESOURCE_PROC);
     bool runs = shape->kind == GOTRACE_KIND_SYSCALL && gt_is_lasting(w, GOTRACE_STATE_RUNNING);
     bool begins = shape->action == GT_ACTION_CREATE || (shape->does && shape->does->initial);
     bool asks = want == GT_WANT_CHANGE && (begins || gt_wants_kind(w, GOTRACE_KIND_TRANSITION));
