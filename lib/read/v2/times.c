@@ -12,7 +12,10 @@
 
 #include "read/v2/v2.h"
 
-enum { SLACK_NS = 1000 }; /* more than the rounding of a batch's times */
+enum {
+    SLACK_NS = 1000,   /* more than the rounding of a batch's times */
+    LITTLE_NS = 16384, /* a difference between batches that is not worth a correction */
+};
 
 /* The latest batch of a generation, of events or of tables. */
 static uint64_t latest_batch(const struct gt_v2 *v2, const gt_generation *g, bool events)
@@ -117,10 +120,13 @@ static bool is_early(gt_v2_cursor *c, const gt_batch *last, const gt_batch *batc
 }
 
 /* The timestamp of a batch that is earlier than c->previous: with the bit that was flipped, if
- * there is one, because most damage is a flipped bit. 0: there is none. */
+ * there is one, because most damage is a flipped bit. 0: there is none, or the batch is so little
+ * earlier that its events, in order, have nearly the right times. */
 static uint64_t restore_start(const struct gt_v2 *v2, const gt_v2_cursor *c, const gt_batch *batch)
 {
     uint64_t excess = c->previous - batch->time, end = v2->latest_ticks;
+    if (gt_v2_ns(excess, v2->ns_per_tick) <= LITTLE_NS)
+        return 0;
     if (batch->next != GT_NONE && v2->batches[batch->next].time >= c->previous)
         end = v2->batches[batch->next].time;
     for (uint64_t bit = 1; bit; bit <<= 1)
