@@ -86,6 +86,24 @@ void gt_free(gt_heap *heap, void *block, size_t size)
         gt_resize(heap, block, size, 0);
 }
 
+/* The byte before the result is its distance from the block. */
+void *gt_calloc_lines(gt_heap *heap, size_t size)
+{
+    uint8_t *block = gt_calloc(heap, 1, size + GT_LINE);
+    if (!block)
+        return NULL;
+    const uint8_t distance = (uint8_t)(GT_LINE - (uintptr_t)block % GT_LINE);
+    block[distance - 1] = distance;
+    return block + distance;
+}
+
+void gt_free_lines(gt_heap *heap, void *block, size_t size)
+{
+    uint8_t *bytes = block;
+    if (bytes)
+        gt_free(heap, bytes - bytes[-1], size + GT_LINE);
+}
+
 bool gt_grow(gt_heap *heap, void **array, size_t *capacity, size_t need, size_t element)
 {
     if (need <= *capacity)

@@ -32,6 +32,14 @@ void *gt_calloc(gt_heap *heap, size_t count, size_t size);
 
 void gt_free(gt_heap *heap, void *block, size_t size);
 
+/* The size of a cache line. A type that one thread writes and others do not read has this
+ * alignment, so that no other data shares its lines. */
+enum { GT_LINE = 64 };
+
+/* The same for such a type, whose alignment no allocator promises. */
+void *gt_calloc_lines(gt_heap *heap, size_t size);
+void gt_free_lines(gt_heap *heap, void *block, size_t size);
+
 /* The heap as an allocator, for code shared with formats and cmd. */
 gotrace_allocator gt_allocator(gt_heap *heap);
 

@@ -188,7 +188,7 @@ struct gotrace_rec_proc {
     gt_rec_sweep sweep;
     gt_rec_scan scan;
     gotrace_rec_proc *next;
-};
+} __attribute__((aligned(GT_LINE)));
 
 struct gotrace_rec_thread {
     _Atomic uint64_t busy; /* odd: in an event */
@@ -208,7 +208,7 @@ struct gotrace_rec_thread {
     _Atomic bool live;       /* not ended */
     _Atomic pthread_t owner; /* checking mode: who uses it; 0: nobody yet */
     gotrace_rec_thread *next, *next_free;
-} __attribute__((aligned(64)));
+} __attribute__((aligned(GT_LINE)));
 
 typedef struct gt_rec_slab {
     struct gt_rec_slab *next;
@@ -358,14 +358,14 @@ struct gotrace_recorder {
     gt_rec_tables tables[GT_REC_OPEN];
 
     /* 1.5: the last number, and its time. The lock is the last that a thread takes. */
-    pthread_mutex_t numbering __attribute__((aligned(64)));
+    pthread_mutex_t numbering __attribute__((aligned(GT_LINE)));
     uint64_t seq, seq_ticks;
 
     gt_rec_sample *samples; /* a ring; numbers of entries: */
     _Atomic uint64_t sample_begin, sample_end, samples_lost;
 
     /* In the order in which they are taken. */
-    pthread_mutex_t control __attribute__((aligned(64))); /* start, stop, generations */
+    pthread_mutex_t control __attribute__((aligned(GT_LINE))); /* start, stop, generations */
     pthread_mutex_t world;                                /* of gc, stw, and the begin of an era */
     pthread_mutex_t lock;                                 /* of the rest */
     gt_rec_span gc, stw;

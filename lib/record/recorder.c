@@ -164,7 +164,7 @@ gotrace_status gotrace_recorder_new(const gotrace_recorder_options *options,
         gt_sized_take(&gt_sized_recorder_options, &taken, options, &call.error) < 0)
         return gt_call_end(&call, GOTRACE_ERROR, error);
     gt_heap_init(&heap, &call.config);
-    gotrace_recorder *r = gt_calloc(&heap, 1, sizeof *r);
+    gotrace_recorder *r = gt_calloc_lines(&heap, sizeof *r);
     if (!r)
         return gt_call_end(&call, gt_error_memory(&call.error, &heap), error);
     r->heap = heap;
@@ -217,11 +217,11 @@ void gotrace_recorder_free(gotrace_recorder *r)
     gotrace_encoder_free(r->encoder);
     for (gotrace_rec_thread *t = r->threads, *next; t; t = next) {
         next = t->next;
-        gt_free(&r->heap, t, sizeof *t);
+        gt_free_lines(&r->heap, t, sizeof *t);
     }
     for (gotrace_rec_proc *p = r->procs, *next; p; p = next) {
         next = p->next;
-        gt_free(&r->heap, p, sizeof *p);
+        gt_free_lines(&r->heap, p, sizeof *p);
     }
     for (gt_rec_slab *s = r->slabs, *next; s; s = next) {
         next = s->next;
@@ -240,7 +240,7 @@ void gotrace_recorder_free(gotrace_recorder *r)
     pthread_mutex_destroy(&r->lock);
     pthread_mutex_destroy(&r->numbering);
     gt_heap heap = r->heap;
-    gt_free(&heap, r, sizeof *r);
+    gt_free_lines(&heap, r, sizeof *r);
 }
 
 /* ---- handles --------------------------------------------------------------------------------- */
@@ -267,7 +267,7 @@ static gotrace_rec_thread *new_thread(gotrace_recorder *r, uint64_t id)
     gotrace_rec_thread *t = r->free_threads;
     if (t) {
         r->free_threads = t->next_free;
-    } else if ((t = gt_calloc(&r->heap, 1, sizeof *t))) {
+    } else if ((t = gt_calloc_lines(&r->heap, sizeof *t))) {
         t->recorder = r;
         t->proc_id = UINT64_MAX;
         t->next = r->threads;
@@ -289,7 +289,7 @@ static gotrace_rec_proc *new_proc(gotrace_recorder *r, uint64_t id)
             p->state.status = GT_REC_PROC_IDLE;
             return p;
         }
-    gotrace_rec_proc *p = gt_calloc(&r->heap, 1, sizeof *p);
+    gotrace_rec_proc *p = gt_calloc_lines(&r->heap, sizeof *p);
     if (p) {
         p->state.id = p->stream.id = id;
         p->state.status = GT_REC_PROC_IDLE;
