@@ -40,6 +40,7 @@
 #include <x86intrin.h>
 #endif
 
+#include "core/map.h"
 #include "core/thread.h"
 #include "gotrace_record.h"
 #include "write/encoder.h"
@@ -248,17 +249,22 @@ typedef struct gt_crash gt_crash;
 
 enum { GT_REC_TABLE_SLOTS = 1 << 13 };
 
-/* The frames of a stack, with their names. */
+/* The frames of a PC, with their names. */
 typedef struct gt_rec_named {
+    struct gt_rec_named *next;
     size_t size, count;
-    uint64_t pc;            /* of the outermost frame */
     gotrace_frame frames[]; /* then their texts */
 } gt_rec_named;
+
+/* Of the stacks of an era, when it ends. */
+typedef struct gt_rec_names {
+    gt_map by_pc; /* addresses of gt_rec_named */
+    gt_rec_named *first;
+} gt_rec_names;
 
 struct gt_rec_entry {
     gt_rec_entry *next;    /* in the slot */
     gt_rec_entry *younger; /* in order of ids */
-    gt_rec_named *named;   /* of a stack: when its era ends */
     uint64_t hash;
     uint32_t id, size;
     uint8_t bytes[];
@@ -273,6 +279,7 @@ typedef struct gt_rec_table {
 /* Of an era. */
 typedef struct gt_rec_tables {
     gt_rec_table stacks, strings;
+    gt_rec_names names;
 } gt_rec_tables;
 
 /* The entry of the bytes in the table of that era; NULL: memory is refused. strings, or stacks. by:
@@ -303,6 +310,7 @@ uint64_t gt_rec_start_id(const gotrace_recorder *r, const gt_rec_entry *start, u
 void gt_rec_stacks_name(gotrace_recorder *r, uint64_t era);
 /* Passes all stacks of the era to the encoder. */
 bool gt_rec_stacks_end(gotrace_recorder *r, uint64_t era, uint64_t ticks);
+void gt_rec_names_clear(gotrace_recorder *r, gt_rec_names *names);
 
 /* v2: why a goroutine stops; the id of the string in each generation. */
 typedef enum gt_rec_word {
@@ -366,8 +374,8 @@ struct gotrace_recorder {
 
     /* In the order in which they are taken. */
     pthread_mutex_t control __attribute__((aligned(GT_LINE))); /* start, stop, generations */
-    pthread_mutex_t world;                                /* of gc, stw, and the begin of an era */
-    pthread_mutex_t lock;                                 /* of the rest */
+    pthread_mutex_t world; /* of gc, stw, and the begin of an era */
+    pthread_mutex_t lock;  /* of the rest */
     gt_rec_span gc, stw;
     uint64_t world_ticks; /* of the last event about them, as written */
     gt_heap heap;

@@ -188,6 +188,8 @@ gotrace_status gotrace_recorder_new(const gotrace_recorder_options *options,
     pthread_cond_init(&r->changed, &attr);
     pthread_cond_init(&r->room, NULL);
     r->window_end = &r->window;
+    for (unsigned i = 0; i < GT_REC_OPEN; i++)
+        r->tables[i].names.by_pc.heap = &r->heap;
     pthread_condattr_destroy(&attr);
     r->created = gt_rec_moment_now(r);
     if (r->options.crash_file && gt_crash_open(r, &call.error) < 0) {
@@ -200,8 +202,10 @@ gotrace_status gotrace_recorder_new(const gotrace_recorder_options *options,
 
 void gt_rec_clear_tables(gotrace_recorder *r, uint64_t era)
 {
-    gt_rec_table_clear(r, &r->tables[era % GT_REC_OPEN].stacks);
-    gt_rec_table_clear(r, &r->tables[era % GT_REC_OPEN].strings);
+    gt_rec_tables *tables = &r->tables[era % GT_REC_OPEN];
+    gt_rec_table_clear(r, &tables->stacks);
+    gt_rec_table_clear(r, &tables->strings);
+    gt_rec_names_clear(r, &tables->names);
     if (r->crash)
         gt_crash_clear_tables(r, era);
 }

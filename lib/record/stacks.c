@@ -94,127 +94,106 @@ uint64_t gt_rec_start_id(const gotrace_recorder *r, const gt_rec_entry *start, u
 
 /* ---- frames ---------------------------------------------------------------------------------- */
 
-/* Frames of a PC, with the functions that were inlined there. */
-static size_t resolve(const gotrace_recorder *r, uint64_t pc, gotrace_frame *frames, size_t max)
+static bool has_names(const gotrace_recorder *r)
 {
-    memset(frames, 0, max * sizeof *frames);
-    size_t count = r->options.resolve && !r->numbers
-                       ? r->options.resolve(r->options.resolve_ctx, pc, frames, max)
-                       : 1;
-    if (count == 0 || count > max)
+    return r->options.resolve && !r->numbers;
+}
+
+/* Frames of a PC, with the functions that were inlined there. */
+static size_t resolve(const gotrace_recorder *r, uint64_t pc, gotrace_frame *frames)
+{
+    memset(frames, 0, GT_REC_STACK_MAX * sizeof *frames);
+    size_t count = r->options.resolve(r->options.resolve_ctx, pc, frames, GT_REC_STACK_MAX);
+    if (count == 0 || count > GT_REC_STACK_MAX)
         count = 1;
     if (frames[count - 1].pc == 0) /* inlined functions get PCs of their own */
         frames[count - 1].pc = pc;
     return count;
 }
 
-static bool define(gotrace_recorder *r, const gotrace_frame *frames, size_t count, uint64_t ticks,
-                   uint64_t *id)
+static const char *copy_text(char **copies, const char *text, size_t size)
 {
-    return (r->v2 ? gt_v2_stack(r->encoder, ticks, frames, count, id)
-                  : gt_encoder_stack(r->encoder, frames, count, id)) == GOTRACE_OK;
+    if (!text)
+        return NULL;
+    char *copy = *copies;
+    memcpy(copy, text, size);
+    *copies += size;
+    return copy;
 }
 
-/* Strings of the frames of a stack: a callback's are valid until it is called again. */
-typedef struct texts {
-    char *bytes;
-    size_t used, capacity;
-    bool refused; /* memory */
-    bool locked;  /* the caller holds the lock, under which memory is requested */
-} texts;
-
-/* As gt_grow, of the texts. */
-static bool grow(gotrace_recorder *r, texts *t, size_t need)
+/* Copies the frames, because the texts of a callback are valid until it is called again. The caller
+ * holds the lock. NULL: memory is refused. */
+static const gt_rec_named *add_named(gotrace_recorder *r, gt_rec_names *names, uint64_t pc,
+                                     const gotrace_frame *frames, size_t count)
 {
-    if (need <= t->capacity)
-        return true;
-    if (!t->locked)
+    size_t size = sizeof(gt_rec_named) + count * sizeof *frames;
+    for (size_t i = 0; i < count; i++)
+        size += (frames[i].function ? frames[i].function_size : 0) +
+                (frames[i].file ? frames[i].file_size : 0);
+    gt_rec_named *n = gt_resize(&r->heap, NULL, 0, size);
+    if (!n || !gt_map_put(&names->by_pc, pc, (uintptr_t)n)) {
+        gt_free(&r->heap, n, size);
+        gt_rec_fail_memory(r);
+        return NULL;
+    }
+    *n = (gt_rec_named){.next = names->first, .size = size, .count = count};
+    names->first = n;
+    memcpy(n->frames, frames, count * sizeof *frames);
+    char *copies = (char *)&n->frames[count];
+    for (size_t i = 0; i < count; i++) {
+        n->frames[i].function = copy_text(&copies, frames[i].function, frames[i].function_size);
+        n->frames[i].file = copy_text(&copies, frames[i].file, frames[i].file_size);
+    }
+    return n;
+}
+
+/* The names of a PC in an era that no event uses any more; NULL: memory is refused. locked: the
+ * caller holds the lock, under which memory is requested. */
+static const gt_rec_named *names_of(gotrace_recorder *r, uint64_t era, uint64_t pc, bool locked)
+{
+    gt_rec_names *names = &r->tables[era % GT_REC_OPEN].names;
+    const gt_rec_named *n = (const gt_rec_named *)(uintptr_t)gt_map_get(&names->by_pc, pc);
+    if (n)
+        return n;
+    gotrace_frame frames[GT_REC_STACK_MAX];
+    const size_t count = resolve(r, pc, frames);
+    if (!locked)
         pthread_mutex_lock(&r->lock);
-    const bool grown = gt_grow(&r->heap, (void **)&t->bytes, &t->capacity, need, 1);
-    if (!t->locked)
+    n = add_named(r, names, pc, frames, count);
+    if (!locked)
         pthread_mutex_unlock(&r->lock);
-    return grown;
+    return n;
 }
 
-/* Copies a string; returns where it is in the texts. */
-static size_t copy_text(gotrace_recorder *r, texts *t, const char *string, size_t size)
+void gt_rec_names_clear(gotrace_recorder *r, gt_rec_names *names)
 {
-    const size_t at = t->used;
-    if (!string || size == 0)
-        return at;
-    if (!grow(r, t, at + size)) {
-        t->refused = true;
-        return at;
+    for (gt_rec_named *n = names->first, *next; n; n = next) {
+        next = n->next;
+        gt_free(&r->heap, n, n->size);
     }
-    memcpy(t->bytes + at, string, size);
-    t->used += size;
-    return at;
+    names->first = NULL;
+    gt_map_free(&names->by_pc);
 }
 
-/* Resolves the PCs of a stack, with names that are copies. Returns the number of frames; *last: of
- * the outermost one, its PC. */
-static size_t resolve_all(gotrace_recorder *r, texts *t, const gt_rec_entry *stack,
-                          gotrace_frame *frames, uint64_t *last)
+static uint64_t pc_at(const gt_rec_entry *stack, size_t i)
 {
-    size_t count = 0, functions[GT_REC_STACK_MAX], files[GT_REC_STACK_MAX];
-    t->used = 0;
-    for (size_t at = 0; at < stack->size && count < GT_REC_STACK_MAX; at += sizeof *last) {
-        memcpy(last, stack->bytes + at, sizeof *last);
-        size_t i = count;
-        count += resolve(r, *last, frames + count, GT_REC_STACK_MAX - count);
-        for (; i < count; i++) {
-            functions[i] = copy_text(r, t, frames[i].function, frames[i].function_size);
-            files[i] = copy_text(r, t, frames[i].file, frames[i].file_size);
-        }
-    }
-    for (size_t i = 0; i < count && t->bytes; i++) {
-        frames[i].function = frames[i].function ? t->bytes + functions[i] : NULL;
-        frames[i].file = frames[i].file ? t->bytes + files[i] : NULL;
-    }
-    return count;
+    uint64_t pc;
+    memcpy(&pc, stack->bytes + i * sizeof pc, sizeof pc);
+    return pc;
+}
+
+static size_t depth_of(const gt_rec_entry *stack)
+{
+    return stack->size / sizeof(uint64_t);
 }
 
 /* ---- without the lock ------------------------------------------------------------------------ */
 
-/* Where the copy of a text is; NULL if there is no text. */
-static const char *text_in(const char *copies, const char *text, const char *from)
+static bool name(gotrace_recorder *r, uint64_t era, const gt_rec_entry *stack)
 {
-    return text ? copies + (from ? text - from : 0) : NULL;
-}
-
-/* Memory for the names of a stack; NULL: it is refused. */
-static gt_rec_named *new_named(gotrace_recorder *r, const texts *t, size_t count)
-{
-    const size_t size = sizeof(gt_rec_named) + count * sizeof(gotrace_frame) + t->used;
-    pthread_mutex_lock(&r->lock);
-    gt_rec_named *made = t->refused ? NULL : gt_resize(&r->heap, NULL, 0, size);
-    if (made)
-        made->size = size;
-    else
-        gt_rec_fail_memory(r);
-    pthread_mutex_unlock(&r->lock);
-    return made;
-}
-
-static bool name(gotrace_recorder *r, texts *t, gt_rec_entry *stack)
-{
-    gotrace_frame frames[GT_REC_STACK_MAX];
-    uint64_t pc = 0;
-    const size_t count = resolve_all(r, t, stack, frames, &pc);
-    gt_rec_named *made = new_named(r, t, count);
-    if (!made)
-        return false;
-    char *copies = (char *)&made->frames[count];
-    made->count = count;
-    made->pc = pc;
-    if (t->used > 0)
-        memcpy(copies, t->bytes, t->used);
-    for (size_t i = 0; i < count; i++) {
-        made->frames[i] = frames[i];
-        made->frames[i].function = text_in(copies, frames[i].function, t->bytes);
-        made->frames[i].file = text_in(copies, frames[i].file, t->bytes);
-    }
-    stack->named = made;
+    for (size_t i = 0; i < depth_of(stack); i++)
+        if (!names_of(r, era, pc_at(stack, i), false))
+            return false;
     return true;
 }
 
@@ -224,10 +203,9 @@ void gt_rec_stacks_name(gotrace_recorder *r, uint64_t era)
 {
     enum { ROUNDS = 2 };
     const gt_rec_table *table = &r->tables[era % GT_REC_OPEN].stacks;
-    gt_rec_entry *stack = NULL;
-    texts t = {0};
+    const gt_rec_entry *stack = NULL;
     uint32_t done = 0;
-    if (!r->options.resolve || r->numbers || r->crash)
+    if (!has_names(r) || r->crash)
         return;
     pthread_mutex_lock(&r->lock);
     r->naming = true;
@@ -235,11 +213,10 @@ void gt_rec_stacks_name(gotrace_recorder *r, uint64_t era)
         const uint32_t count = table->count; /* entries up to this one do not change */
         stack = stack ? stack->younger : table->first;
         pthread_mutex_unlock(&r->lock);
-        while (name(r, &t, stack) && ++done < count)
+        while (name(r, era, stack) && ++done < count)
             stack = stack->younger;
         pthread_mutex_lock(&r->lock);
     }
-    gt_free(&r->heap, t.bytes, t.capacity);
     r->naming = false;
     pthread_cond_broadcast(&r->room);
     pthread_mutex_unlock(&r->lock);
@@ -247,22 +224,35 @@ void gt_rec_stacks_name(gotrace_recorder *r, uint64_t era)
 
 /* ---- under the lock -------------------------------------------------------------------------- */
 
-static bool put(gotrace_recorder *r, texts *t, const gt_rec_entry *stack, uint64_t ticks)
+static bool define(gotrace_recorder *r, const gotrace_frame *frames, size_t count, uint64_t ticks,
+                   uint64_t *id)
+{
+    return (r->v2 ? gt_v2_stack(r->encoder, ticks, frames, count, id)
+                  : gt_encoder_stack(r->encoder, frames, count, id)) == GOTRACE_OK;
+}
+
+/* Appends the frames of a PC, as many as there is room for. False: memory is refused. */
+static bool append(gotrace_recorder *r, uint64_t era, uint64_t pc, gotrace_frame *frames,
+                   size_t *count)
+{
+    if (!has_names(r)) {
+        frames[(*count)++] = (gotrace_frame){.pc = pc};
+        return true;
+    }
+    const gt_rec_named *n = names_of(r, era, pc, true);
+    for (size_t i = 0; n && i < n->count && *count < GT_REC_STACK_MAX; i++)
+        frames[(*count)++] = n->frames[i];
+    return n;
+}
+
+static bool put(gotrace_recorder *r, uint64_t era, const gt_rec_entry *stack, uint64_t ticks)
 {
     gotrace_frame frames[GT_REC_STACK_MAX];
     uint64_t id = 0, pc = 0;
     size_t count = 0;
-    if (stack->named) {
-        count = stack->named->count;
-        pc = stack->named->pc;
-        memcpy(frames, stack->named->frames, count * sizeof *frames);
-    } else {
-        count = resolve_all(r, t, stack, frames, &pc);
-    }
-    if (t->refused) {
-        gt_rec_fail_memory(r);
-        return false;
-    }
+    for (size_t i = 0; i < depth_of(stack) && count < GT_REC_STACK_MAX; i++)
+        if (!append(r, era, pc = pc_at(stack, i), frames, &count))
+            return false;
     if (!define(r, frames, count, ticks, &id))
         return false;
     if (id == stack->id)
@@ -277,10 +267,8 @@ static bool put(gotrace_recorder *r, texts *t, const gt_rec_entry *stack, uint64
 bool gt_rec_stacks_end(gotrace_recorder *r, uint64_t era, uint64_t ticks)
 {
     const gt_rec_table *table = &r->tables[era % GT_REC_OPEN].stacks;
-    texts t = {.locked = true};
-    bool good = true;
-    for (const gt_rec_entry *s = table->first; s && good; s = s->younger)
-        good = put(r, &t, s, ticks);
-    gt_free(&r->heap, t.bytes, t.capacity);
-    return good;
+    for (const gt_rec_entry *s = table->first; s; s = s->younger)
+        if (!put(r, era, s, ticks))
+            return false;
+    return true;
 }

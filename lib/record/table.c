@@ -104,8 +104,6 @@ void gt_rec_table_clear(gotrace_recorder *r, gt_rec_table *table)
 {
     for (gt_rec_entry *e = table->first, *next; e; e = next) {
         next = e->younger;
-        if (e->named)
-            gt_free(&r->heap, e->named, e->named->size);
         gt_free(&r->heap, e, sizeof *e + e->size);
     }
     memset(table, 0, sizeof *table);
