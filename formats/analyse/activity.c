@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-#include "formats/analyse/histogram.h"
+_Static_assert((int)ACTIVITY_WAITING == GOTRACE_STATE_WAITING - GOTRACE_STATE_RUNNABLE &&
+                   (int)ACTIVITY_RUNNING == GOTRACE_STATE_RUNNING - GOTRACE_STATE_RUNNABLE,
+               "the numbers of kinds are those of states");
 
 /* A larger heap goal means that there is none (GOGC=off). */
 #define NO_HEAP_GOAL ((uint64_t)1 << 50)
@@ -42,7 +44,7 @@ static void cover(activity *a, int64_t time)
     }
 }
 
-static void add(activity *a, unsigned kind, int64_t begin, int64_t end)
+void activity_add(activity *a, unsigned kind, int64_t begin, int64_t end)
 {
     begin = begin < a->origin ? 0 : begin - a->origin;
     end -= a->origin;
@@ -54,17 +56,6 @@ static void add(activity *a, unsigned kind, int64_t begin, int64_t end)
         int64_t until = next < (uint64_t)end ? (int64_t)next : end;
         a->ns[span][kind] = sum_of_times(a->ns[span][kind], until - begin);
         begin = until;
-    }
-}
-
-void activity_interval(activity *a, const interval *i)
-{
-    switch (i->state) {
-    case GOTRACE_STATE_RUNNING: add(a, ACTIVITY_RUNNING, i->begin, i->end); break;
-    case GOTRACE_STATE_RUNNABLE: add(a, ACTIVITY_RUNNABLE, i->begin, i->end); break;
-    case GOTRACE_STATE_SYSCALL: add(a, ACTIVITY_SYSCALL, i->begin, i->end); break;
-    case GOTRACE_STATE_WAITING: add(a, ACTIVITY_WAITING, i->begin, i->end); break;
-    default: break; /* not a state of a goroutine that exists */
     }
 }
 
@@ -104,7 +95,7 @@ void activity_event(activity *a, const gotrace_event *e, int64_t time, states_pl
     if (e->range != GOTRACE_RANGE_GC)
         return;
     if (e->kind == GOTRACE_KIND_RANGE_END && a->gc_since != STATES_NEVER) {
-        add(a, ACTIVITY_GC, a->gc_since, time);
+        activity_add(a, ACTIVITY_GC, a->gc_since, time);
         a->gc_since = STATES_NEVER;
     } else if (e->kind == GOTRACE_KIND_RANGE_BEGIN || e->kind == GOTRACE_KIND_RANGE_ACTIVE) {
         a->gc_since = a->gc_since == STATES_NEVER ? time : a->gc_since;
@@ -126,7 +117,7 @@ static void size_end(activity_size *sizes)
 void activity_end(activity *a, int64_t duration)
 {
     if (a->gc_since != STATES_NEVER)
-        add(a, ACTIVITY_GC, a->gc_since, a->origin + duration);
+        activity_add(a, ACTIVITY_GC, a->gc_since, a->origin + duration);
     if (duration > 0)
         cover(a, duration - 1);
     size_end(a->heap);

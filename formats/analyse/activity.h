@@ -7,13 +7,15 @@
 #ifndef ANALYSE_ACTIVITY_H
 #define ANALYSE_ACTIVITY_H
 
+#include "formats/analyse/histogram.h"
 #include "formats/analyse/states.h"
 
 enum { ACTIVITY_SPANS = 120 }; /* at least half of them are used, unless the trace is shorter */
 
+/* The states of goroutines, as in gotrace_state from RUNNABLE on, and others. */
 enum {
-    ACTIVITY_RUNNING,
     ACTIVITY_RUNNABLE,
+    ACTIVITY_RUNNING,
     ACTIVITY_SYSCALL,
     ACTIVITY_WAITING,
     ACTIVITY_GC, /* cycles */
@@ -37,7 +39,24 @@ typedef struct activity {
 
 /* origin: the beginning of the time range, at least 0. */
 void activity_init(activity *a, int64_t origin);
-void activity_interval(activity *a, const interval *i);
+void activity_add(activity *a, unsigned kind, int64_t begin, int64_t end);
+/* Inline, because there is one for each state of a goroutine, and most are in one span. */
+static inline void activity_interval(activity *a, const interval *i)
+{
+    const unsigned kind = (unsigned)i->state - GOTRACE_STATE_RUNNABLE;
+    const int64_t begin = i->begin - a->origin, end = i->end - a->origin;
+    if (kind > ACTIVITY_WAITING)
+        return; /* not a state of a goroutine that exists */
+    const int64_t span = begin >> a->shift;
+    if (begin < 0 || end <= begin || span != (end - 1) >> a->shift || span >= ACTIVITY_SPANS)
+        activity_add(a, kind, i->begin, i->end);
+    else
+        a->ns[span][kind] = sum_of_times(a->ns[span][kind], end - begin);
+}
+/* The kinds of events that matter here, as bits. */
+#define ACTIVITY_EVENTS                                                                            \
+    (1U << GOTRACE_KIND_METRIC | 1U << GOTRACE_KIND_RANGE_BEGIN | 1U << GOTRACE_KIND_RANGE_END |   \
+     1U << GOTRACE_KIND_RANGE_ACTIVE)
 /* time: within the time range; place: where the event is. */
 void activity_event(activity *a, const gotrace_event *e, int64_t time, states_place place);
 /* The trace has ended, or the range, which has that length. Spans without a size get that of the

@@ -10,20 +10,16 @@
 #include "formats/common/functions.h"
 
 /* An interval that counts only if the goroutine never runs. */
-typedef struct pending {
+struct profile_pending {
     profile *profile;
     uint32_t stack, reason;
     uint8_t state;
     int64_t ns;
-} pending;
+};
 
 typedef struct profile_goroutine {
     goroutine g;
-    uint32_t stopped; /* the stack where it stopped running, or where it starts */
-    pending *pending;
-    size_t pending_count, pending_room;
-    uint32_t *samples; /* stacks of the CPU samples of the current run */
-    size_t sample_count, sample_room;
+    profile_part own;
     bool there; /* its current state began on a selected proc and thread, and generation */
 } profile_goroutine;
 
@@ -43,9 +39,14 @@ struct profiles {
     wait_kind recent[RECENT_REASONS]; /* by reason */
     bool v1;
     bool failed; /* memory was refused */
+    bool all;    /* everything is included */
+    bool by_stack;
     bool there;  /* what is added is of a selected proc and thread, and generation */
-    states states;
-    selector selector;
+    bool shares; /* of the intervals of another analysis: it has states and selector */
+    states own_states;
+    selector own_selector;
+    const states *states;
+    selector *selector;
 };
 
 typedef struct profiles run;
@@ -115,10 +116,10 @@ static profile_sample *search_sample(profile *p, uint32_t stack, uint32_t functi
 }
 
 /* The same, but most samples were found before: the search takes longer than all else. */
-static profile_sample *sample_of(profile *p, uint32_t stack, uint32_t function, uint32_t reason,
-                                 uint8_t state)
+static inline profile_sample *sample_of(profile *p, uint32_t stack, uint32_t function,
+                                        uint32_t reason, uint8_t state)
 {
-    const uint32_t mixed = (stack * 31 + function) * 31 + reason * 7 + state;
+    const uint32_t mixed = (stack + function * 31) * 8 + reason * 64 + state;
     uint32_t *recent = &p->recent[mixed % PROFILE_RECENT];
     if (*recent < p->count && is_sample(&p->samples[*recent], stack, function, reason, state))
         return &p->samples[*recent];
@@ -136,16 +137,19 @@ static bool is_system(const run *r, uint32_t function)
     return function_is_system(name, size);
 }
 
-/* function: where the goroutine starts. */
-static void add_of(run *r, profile *p, uint64_t id, uint32_t function, uint32_t stack,
-                   uint8_t state, uint32_t reason, int64_t ns)
+/* Whether a stretch of the time of a goroutine that starts at that function counts. */
+static bool is_included(run *r, uint64_t id, uint32_t function, uint32_t stack)
 {
-    if (!r->there || !selector_interval(&r->selector, id, function, stack))
-        return;
-    if (r->options->no_system && is_system(r, function))
-        return;
-    profile_sample *s = sample_of(p, stack, function, state == GOTRACE_STATE_WAITING ? reason : 0,
-                                  state);
+    return r->there && selector_interval(r->selector, id, function, stack) &&
+           !(r->options->no_system && is_system(r, function));
+}
+
+/* Adds to a sample; reason: 0 unless the goroutine waits. Inline, because there are two for each
+ * interval. */
+static inline void add_to_sample(run *r, profile *p, const profile_sample *to, int64_t ns)
+{
+    profile_sample *s = sample_of(p, to->stack, r->by_stack ? 0 : to->function, to->reason,
+                                  to->state);
     if (!s) {
         r->failed = true;
         return;
@@ -154,10 +158,16 @@ static void add_of(run *r, profile *p, uint64_t id, uint32_t function, uint32_t 
     s->ns = sum_of_times(s->ns, ns);
 }
 
-static void add(run *r, profile *p, const goroutine *g, uint32_t stack, uint8_t state,
-                uint32_t reason, int64_t ns)
+static inline void add(run *r, profile *p, const goroutine *g, uint32_t stack, uint8_t state,
+                       uint32_t reason, int64_t ns)
 {
-    add_of(r, p, g->id, g->function, stack, state, reason, ns);
+    if (r->all || is_included(r, g->id, g->function, stack))
+        add_to_sample(r, p,
+                      &(profile_sample){.stack = stack,
+                                        .function = g->function,
+                                        .reason = state == GOTRACE_STATE_WAITING ? reason : 0,
+                                        .state = state},
+                      ns);
 }
 
 /* ---- the profiles of Go -----------------------------------------------------------------------
@@ -201,51 +211,52 @@ static uint8_t kind_of(run *r, const interval *i)
 }
 
 /* Keeps an interval from before the first run. */
-static void keep_pending(run *r, profile *p, profile_goroutine *g, const interval *i, int64_t ns)
+static void keep_pending(run *r, profile *p, profile_part *own, const interval *i, int64_t ns)
 {
     if (!r->there)
         return;
-    pending *list = vector_room(g->pending, &g->pending_room, g->pending_count, sizeof *list);
+    profile_pending *list = vector_room(own->pending, &own->pending_room, own->pending_count,
+                                        sizeof *list);
     if (!list) {
         r->failed = true;
         return;
     }
-    g->pending = list;
-    list[g->pending_count++] = (pending){
+    own->pending = list;
+    list[own->pending_count++] = (profile_pending){
         .profile = p, .stack = i->stack, .reason = i->reason, .state = i->state, .ns = ns};
 }
 
 /* Go 1.27 counts nothing before the first run of a goroutine, but everything if it never runs. It
  * begins to count when it learns of a state. */
-static void charge_as_go(run *r, profile_goroutine *g, const interval *i)
+static void charge_as_go(run *r, profile_part *own, const goroutine *g, const interval *i)
 {
     int64_t ns = i->end - i->begin;
     bool is_open = i->next == GOTRACE_STATE_UNDETERMINED;
     if (i->next == i->state)
         return;
-    if (i->next == GOTRACE_STATE_RUNNING && g->g.started == STATES_NEVER)
-        g->pending_count = 0;
+    if (i->next == GOTRACE_STATE_RUNNING && g->started == STATES_NEVER)
+        own->pending_count = 0;
     profile *p = r->of_kind[kind_of(r, i)];
     if (!p || ns == 0 || (is_open && !r->options->open))
         return;
-    if (r->v1 || g->g.started != STATES_NEVER || is_open)
-        add(r, p, &g->g, i->stack, i->state, i->reason, ns);
+    if (r->v1 || g->started != STATES_NEVER || is_open)
+        add(r, p, g, i->stack, i->state, i->reason, ns);
     else if (i->next != GOTRACE_STATE_RUNNING)
-        keep_pending(r, p, g, i, ns);
+        keep_pending(r, p, own, i, ns);
 }
 
 /* ---- the other profiles -----------------------------------------------------------------------
  */
 
 /* Spreads a run over its CPU samples; without any it belongs to the stack where it ended. */
-static void charge_run(run *r, profile *p, profile_goroutine *g, const interval *i)
+static void charge_run(run *r, profile *p, profile_part *own, const goroutine *g, const interval *i)
 {
-    int64_t ns = i->end - i->begin, count = (int64_t)g->sample_count;
+    int64_t ns = i->end - i->begin, count = (int64_t)own->sample_count;
     for (int64_t n = 0; n < count; n++)
-        add(r, p, &g->g, g->samples[n], i->state, 0, ns / count + (n < ns % count));
+        add(r, p, g, own->samples[n], i->state, 0, ns / count + (n < ns % count));
     if (count == 0 && ns > 0)
-        add(r, p, &g->g, g->stopped, i->state, 0, ns);
-    g->sample_count = 0;
+        add(r, p, g, own->stopped, i->state, 0, ns);
+    own->sample_count = 0;
 }
 
 /* The stack of the event, if it is that of the goroutine. */
@@ -257,97 +268,134 @@ static uint32_t own_stack(const run *r, const goroutine *g, const gotrace_event 
 }
 
 /* The interval is part of these profiles from the beginning on. */
-static void charge(run *r, profile_goroutine *g, const interval *i, const gotrace_event *e)
+static void charge(run *r, profile_part *own, const goroutine *g, const interval *i,
+                   const gotrace_event *e)
 {
     profile *offcpu = r->of_kind[PROFILE_OFFCPU], *wall = r->of_kind[PROFILE_WALL];
     int64_t ns = i->end - i->begin;
     bool runs = i->state == GOTRACE_STATE_RUNNING;
     if (i->next == GOTRACE_STATE_UNDETERMINED && !r->options->open)
         return;
-    uint32_t stack = own_stack(r, &g->g, e);
-    if ((runs || g->stopped == 0) && stack)
-        g->stopped = stack;
+    if (runs || own->stopped == 0) {
+        uint32_t stack = own_stack(r, g, e);
+        own->stopped = stack ? stack : own->stopped;
+    }
     if (runs && wall)
-        charge_run(r, wall, g, i);
+        charge_run(r, wall, own, g, i);
     if (runs || ns <= 0)
         return;
-    if (offcpu)
-        add(r, offcpu, &g->g, g->stopped, i->state, i->reason, ns);
-    if (wall)
-        add(r, wall, &g->g, g->stopped, i->state, i->reason, ns);
+    if (wall) /* offcpu is a part of it: profiles_end */
+        add(r, wall, g, own->stopped, i->state, i->reason, ns);
+    else if (offcpu)
+        add(r, offcpu, g, own->stopped, i->state, i->reason, ns);
+}
+
+/* offcpu, if wall was made: its samples of all states but one. */
+static bool copy_offcpu(const run *r)
+{
+    profile *to = r->of_kind[PROFILE_OFFCPU];
+    const profile *wall = r->of_kind[PROFILE_WALL];
+    for (size_t i = 0; to && wall && i < wall->count; i++) {
+        const profile_sample *from = &wall->samples[i];
+        if (from->state == GOTRACE_STATE_RUNNING)
+            continue;
+        profile_sample *made = search_sample(to, from->stack, from->function, from->reason,
+                                             from->state);
+        if (!made)
+            return false;
+        *made = *from;
+    }
+    return true;
 }
 
 /* Keeps a CPU sample until the run ends. */
-static void keep_sample(run *r, profile_goroutine *g, uint32_t stack)
+static void keep_sample(run *r, profile_part *own, uint32_t stack)
 {
-    uint32_t *list = vector_room(g->samples, &g->sample_room, g->sample_count, sizeof *list);
+    uint32_t *list = vector_room(own->samples, &own->sample_room, own->sample_count, sizeof *list);
     if (!list) {
         r->failed = true;
         return;
     }
-    g->samples = list;
-    list[g->sample_count++] = stack;
+    own->samples = list;
+    list[own->sample_count++] = stack;
 }
 
-static void add_sample(run *r, const gotrace_event *e)
+void profiles_sample(profiles *r, profile_part *own, const goroutine *g, const gotrace_event *e)
 {
-    profile_goroutine *g = (void *)states_goroutine(&r->states, e->goroutine);
     profile *cpu = r->of_kind[PROFILE_CPU];
     uint32_t stack = stacks_of(r->stacks, e->generation_index, e->stack);
-    if (states_place_of(&r->states) != STATES_INSIDE)
+    if (states_place_of(r->states) != STATES_INSIDE)
         return;
-    r->there = !selector_has_places(&r->selector) || selector_is_there(&r->selector, e);
-    if (cpu)
-        add_of(r, cpu, e->goroutine, g ? g->g.function : 0, stack, GOTRACE_STATE_RUNNING, 0,
-               PROFILE_SAMPLE_NS);
-    if (r->of_kind[PROFILE_WALL] && g && g->g.current.state == GOTRACE_STATE_RUNNING)
-        keep_sample(r, g, stack);
+    r->there = !selector_has_places(r->selector) || selector_is_there(r->selector, e);
+    const uint32_t function = g ? g->function : 0;
+    if (cpu && (r->all || is_included(r, e->goroutine, function, stack)))
+        add_to_sample(
+            r, cpu,
+            &(profile_sample){.stack = stack, .function = function, .state = GOTRACE_STATE_RUNNING},
+            PROFILE_SAMPLE_NS);
+    if (r->of_kind[PROFILE_WALL] && g && g->current.state == GOTRACE_STATE_RUNNING)
+        keep_sample(r, own, stack);
 }
 
 /* ---- the pass ---------------------------------------------------------------------------------
  */
 
+void profiles_goroutine(profiles *r, profile_part *own, const goroutine *g, const gotrace_event *e)
+{
+    own->stopped = own_stack(r, g, e);
+}
+
+void profiles_interval(profiles *r, profile_part *own, const goroutine *g, const interval *i,
+                       bool there, const gotrace_event *e)
+{
+    r->there = there;
+    if (r->has_go)
+        charge_as_go(r, own, g, i);
+    if (r->of_kind[PROFILE_OFFCPU] || r->of_kind[PROFILE_WALL])
+        charge(r, own, g, i, e);
+}
+
+void profiles_goroutine_end(profiles *r, profile_part *own, const goroutine *g)
+{
+    r->there = true;
+    for (size_t i = 0; i < own->pending_count; i++) {
+        const profile_pending *kept = &own->pending[i];
+        add(r, kept->profile, g, kept->stack, kept->state, kept->reason, kept->ns);
+    }
+    profile_part_free(own);
+}
+
+void profile_part_free(profile_part *own)
+{
+    free(own->pending);
+    free(own->samples);
+    *own = (profile_part){0};
+}
+
 static void state_begins(void *ctx, goroutine *g, const gotrace_event *e)
 {
-    ((profile_goroutine *)g)->there = selector_is_there(&((run *)ctx)->selector, e);
+    ((profile_goroutine *)g)->there = selector_is_there(((run *)ctx)->selector, e);
 }
 
 static void goroutine_begins(void *ctx, goroutine *g, const gotrace_event *e)
 {
-    ((profile_goroutine *)g)->stopped = own_stack(ctx, g, e);
-    if (selector_has_places(&((run *)ctx)->selector))
+    profiles_goroutine(ctx, &((profile_goroutine *)g)->own, g, e);
+    if (selector_has_places(((run *)ctx)->selector))
         state_begins(ctx, g, e);
 }
 
 static void interval_ends(void *ctx, goroutine *g, const interval *i, const gotrace_event *e)
 {
-    run *r = ctx;
-    profile_goroutine *own = (profile_goroutine *)g;
-    r->there = !selector_has_places(&r->selector) || own->there;
-    if (r->has_go)
-        charge_as_go(r, own, i);
-    if (r->of_kind[PROFILE_OFFCPU] || r->of_kind[PROFILE_WALL])
-        charge(r, own, i, e);
-}
-
-static void free_goroutine(profile_goroutine *g)
-{
-    free(g->pending);
-    free(g->samples);
+    profile_goroutine *made = (profile_goroutine *)g;
+    bool there = made->there || !selector_has_places(((run *)ctx)->selector);
+    profiles_interval(ctx, &made->own, g, i, there, e);
 }
 
 static void goroutine_ends(void *ctx, goroutine *g, int64_t time, const gotrace_event *e)
 {
-    run *r = ctx;
-    profile_goroutine *own = (profile_goroutine *)g;
     (void)time;
     (void)e;
-    r->there = true;
-    for (size_t i = 0; i < own->pending_count; i++) {
-        const pending *kept = &own->pending[i];
-        add(r, kept->profile, g, kept->stack, kept->state, kept->reason, kept->ns);
-    }
-    free_goroutine(own);
+    profiles_goroutine_end(ctx, &((profile_goroutine *)g)->own, g);
 }
 
 profiles *profiles_begin(profile *list, size_t count, const profile_options *options, int version,
@@ -364,58 +412,86 @@ profiles *profiles_begin(profile *list, size_t count, const profile_options *opt
         r->has_go |= list[i].kind < PROFILE_OFFCPU;
     }
     r->recent[0].kind = NONE; /* of the empty name */
-    states_init(&r->states, GOTRACE_FIRST_V2, names, sizeof(profile_goroutine), &user);
-    selector_init(&r->selector, options->select, version, names);
-    if (selector_has_places(&r->selector))
-        r->states.user.changed = state_begins;
-    states_restrict(&r->states, r->selector.range.from, r->selector.range.until);
+    states_init(&r->own_states, GOTRACE_FIRST_V2, names, sizeof(profile_goroutine), &user);
+    selector_init(&r->own_selector, options->select, version, names);
+    if (selector_has_places(&r->own_selector))
+        r->own_states.user.changed = state_begins;
+    states_restrict(&r->own_states, r->own_selector.range.from, r->own_selector.range.until);
+    r->states = &r->own_states;
+    r->selector = &r->own_selector;
+    r->by_stack = options->by_stack;
+    r->all = !options->no_system && !selector_has(r->selector, SELECT_OF_PARTS);
     return r;
 }
 
-static bool has_failed(const run *r)
+void profiles_share(profiles *r, const states *followed, selector *applied)
 {
-    return r->failed || r->states.failed || r->stacks->failed || r->selector.failed;
+    selector_end(&r->own_selector, NULL);
+    states_free(&r->own_states);
+    r->states = followed;
+    r->selector = applied;
+    r->shares = true;
+}
+
+bool profiles_failed(const profiles *r)
+{
+    return r->failed || r->states->failed || r->stacks->failed || r->selector->failed;
 }
 
 /* A goroutine enters or leaves a region, which may be selected. */
 static void divide(run *r, const gotrace_event *e)
 {
-    goroutine *g = states_goroutine(&r->states, e->goroutine);
+    goroutine *g = states_goroutine(&r->own_states, e->goroutine);
     if (g)
-        states_divide(&r->states, g, e);
+        states_divide(&r->own_states, g, e);
 }
 
 bool profiles_event(profiles *r, const gotrace_event *e)
 {
-    states_event(&r->states, e);
-    if (selector_divides(&r->selector, e))
+    states_event(&r->own_states, e);
+    if (selector_divides(&r->own_selector, e))
         divide(r, e);
-    if (e->kind == GOTRACE_KIND_SAMPLE)
-        add_sample(r, e);
-    selector_event(&r->selector, e);
-    return !has_failed(r) && !r->selector.too_hard;
+    if (e->kind == GOTRACE_KIND_SAMPLE) {
+        goroutine *g = states_goroutine(&r->own_states, e->goroutine);
+        profiles_sample(r, g ? &((profile_goroutine *)g)->own : NULL, g, e);
+    }
+    selector_event(&r->own_selector, e);
+    return !profiles_failed(r) && !r->own_selector.too_hard;
 }
 
-bool profiles_end(profiles *r)
+static void set_durations(run *r)
+{
+    int64_t from = r->states->from > 0 ? r->states->from : 0;
+    for (size_t i = 0; i < PROFILE_COUNT; i++)
+        if (r->of_kind[i])
+            r->of_kind[i]->duration = r->states->time > from ? r->states->time - from : 0;
+}
+
+/* The events have ended, which are followed here. Returns whether all is sound. */
+static bool end_states(run *r)
 {
     size_t cursor = 0;
     uint64_t id;
     void *value;
-    if (!has_failed(r) && !r->selector.too_hard) {
-        int64_t from = r->states.from > 0 ? r->states.from : 0;
-        for (size_t i = 0; i < PROFILE_COUNT; i++)
-            if (r->of_kind[i])
-                r->of_kind[i]->duration = r->states.time > from ? r->states.time - from : 0;
-        states_end(&r->states);
+    if (!profiles_failed(r) && !r->own_selector.too_hard) {
+        set_durations(r);
+        states_end(&r->own_states);
     }
-    bool failed = has_failed(r);
+    bool failed = profiles_failed(r);
     /* Goroutines are left only if memory was refused. */
-    while (idmap_next(&r->states.goroutines, &cursor, &id, &value))
-        free_goroutine(value);
-    selector_end(&r->selector, r->options->select);
-    states_free(&r->states);
-    free(r);
+    while (idmap_next(&r->own_states.goroutines, &cursor, &id, &value))
+        profile_part_free(&((profile_goroutine *)value)->own);
+    selector_end(&r->own_selector, r->options->select);
+    states_free(&r->own_states);
     return !failed;
+}
+
+bool profiles_end(profiles *r)
+{
+    bool sound = r->shares ? !r->failed : end_states(r);
+    sound = sound && copy_offcpu(r);
+    free(r);
+    return sound;
 }
 
 static gotrace_status read_events(profiles *r, feed *f, size_t threads)
@@ -425,7 +501,7 @@ static gotrace_status read_events(profiles *r, feed *f, size_t threads)
     while ((status = feed_next(f, &e)) == GOTRACE_EVENT) {
         if (!profiles_event(r, e))
             return GOTRACE_END;
-        if (threads > 1 && r->states.begun)
+        if (threads > 1 && r->own_states.begun)
             feed_begin_thread(f);
     }
     return status;

@@ -21,7 +21,7 @@ typedef struct profile_sample {
     int64_t ns;
 } profile_sample;
 
-enum { PROFILE_RECENT = 256 };
+enum { PROFILE_RECENT = 1024 };
 
 typedef struct profile {
     profile_kind kind;
@@ -39,6 +39,7 @@ typedef struct profile_options {
     profile_kind kind;
     bool open;          /* also intervals that end with the trace */
     bool no_system;     /* without the goroutines of the runtime */
+    bool by_stack;      /* samples do not differ by the functions where goroutines start */
     select_job *select; /* what is included; NULL: all */
     size_t threads;     /* more than 1: read in a thread */
 } profile_options;
@@ -57,6 +58,38 @@ profiles *profiles_begin(profile *list, size_t count, const profile_options *opt
 bool profiles_event(profiles *r, const gotrace_event *e);
 /* False if memory was refused. */
 bool profiles_end(profiles *r);
+
+/* ---- of the intervals of another analysis -----------------------------------------------------
+ *
+ * In v2 the intervals of profiles are those of all analyses; of a v1 trace they are as Go 1.21
+ * finds them, and states.c converts it as Go 1.27 does. So profiles of v2 are also made of the
+ * intervals of a caller, which calls these functions instead of profiles_event. It provides room
+ * for a profile_part with each of its goroutines, zeroed.
+ */
+
+typedef struct profile_pending profile_pending;
+
+/* What profiles store of a goroutine. */
+typedef struct profile_part {
+    uint32_t stopped;         /* the stack where it stopped running, or where it starts */
+    profile_pending *pending; /* intervals that count only if it never runs */
+    size_t pending_count, pending_room;
+    uint32_t *samples; /* stacks of the CPU samples of the current run */
+    size_t sample_count, sample_room;
+} profile_part;
+
+/* The caller's, which are borrowed. */
+void profiles_share(profiles *r, const states *followed, selector *applied);
+void profiles_goroutine(profiles *r, profile_part *own, const goroutine *g, const gotrace_event *e);
+/* An interval ends, as for a states_user. there: it is of a selected proc, thread and generation.
+ */
+void profiles_interval(profiles *r, profile_part *own, const goroutine *g, const interval *i,
+                       bool there, const gotrace_event *e);
+void profiles_goroutine_end(profiles *r, profile_part *own, const goroutine *g);
+/* A CPU sample; own: of its goroutine g; NULL: not known. */
+void profiles_sample(profiles *r, profile_part *own, const goroutine *g, const gotrace_event *e);
+bool profiles_failed(const profiles *r);
+void profile_part_free(profile_part *own);
 
 /* Reads the trace to its end: GOTRACE_END or GOTRACE_ERROR. Free the profile in any case. */
 gotrace_status profile_make(profile *p, gotrace_reader *reader, const profile_options *options);

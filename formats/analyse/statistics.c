@@ -131,11 +131,18 @@ static void state_begins(void *ctx, goroutine *g, const gotrace_event *e)
     ((stat_goroutine *)g)->there = selector_is_there(&((run *)ctx)->selector, e);
 }
 
+static profile_part *profile_part_of(goroutine *g)
+{
+    return &((profiled_goroutine *)g)->part;
+}
+
 static void goroutine_begins(void *ctx, goroutine *g, const gotrace_event *e)
 {
     run *r = ctx;
     if (selector_has_places(&r->selector))
         state_begins(ctx, g, e);
+    if (r->profiles)
+        profiles_goroutine(r->profiles, profile_part_of(g), g, e);
     if (!r->selector.what)
         count_goroutine(r, (stat_goroutine *)g);
     if (e->kind != GOTRACE_KIND_TRANSITION || e->from != GOTRACE_STATE_NOT_EXIST)
@@ -154,8 +161,10 @@ static void interval_ends(void *ctx, goroutine *g, const interval *i, const gotr
         stat_load_interval(r, own, i, e);
     if (i->next == GOTRACE_STATE_RUNNABLE)
         stat_runnable(r, own, i);
-    if (!i->inside || (!own->there && selector_has_places(&r->selector)) ||
-        !selector_interval(&r->selector, g->id, g->function, i->stack))
+    const bool there = own->there || !selector_has_places(&r->selector);
+    if (r->profiles)
+        profiles_interval(r->profiles, profile_part_of(g), g, i, there, e);
+    if (!i->inside || !there || !selector_interval(&r->selector, g->id, g->function, i->stack))
         return;
     if (r->all->watch)
         r->all->watch->interval(r->all->watch->ctx, g, i, e);
@@ -190,6 +199,8 @@ static void goroutine_ends(void *ctx, goroutine *g, int64_t time, const gotrace_
         r->all->each->goroutine(r->all->each->ctx, r->all->stacks, own, r->states.base,
                                 e && states_place_of(&r->states) != STATES_AFTER ? time
                                                                                  : STATES_NEVER);
+    if (r->profiles)
+        profiles_goroutine_end(r->profiles, profile_part_of(g), g);
     stat_regions_free(own);
     times_free(&own->times);
 }
@@ -215,6 +226,12 @@ static void add_sample(run *r, const gotrace_event *e)
     s->sample_count++;
 }
 
+static void add_profile_sample(run *r, const gotrace_event *e)
+{
+    goroutine *g = states_goroutine(&r->states, e->goroutine);
+    profiles_sample(r->profiles, g ? profile_part_of(g) : NULL, g, e);
+}
+
 /* A goroutine enters or leaves a region, which may be selected. */
 static void divide(run *r, const gotrace_event *e)
 {
@@ -238,6 +255,8 @@ static void add_event(run *r, const gotrace_event *e)
     states_event(&r->states, e);
     if (selector_divides(&r->selector, e))
         divide(r, e);
+    if (r->profiles && e->kind == GOTRACE_KIND_SAMPLE)
+        add_profile_sample(r, e);
     r->selected = selector_event(&r->selector, e);
     r->figure->events += r->selected;
     switch ((gotrace_kind)e->kind) {
@@ -278,6 +297,7 @@ static bool has_failed(run *r)
 {
     statistics *s = r->all;
     s->failed |= r->states.failed | r->feed.failed | s->stacks->failed | r->selector.failed;
+    s->failed |= r->profiles && profiles_failed(r->profiles);
     return s->failed;
 }
 
@@ -292,11 +312,12 @@ static gotrace_status read_events(run *r, size_t threads)
     while ((status = feed_next(&r->feed, &e)) == GOTRACE_EVENT) {
         const statistics_watch *watch = r->all->watch;
         add_event(r, e);
-        bool goes_on = !watch || watch->event(watch->ctx,
-                                              &(watched_event){.e = e,
-                                                               .time = r->states.time,
-                                                               .place = states_place_of(&r->states),
-                                                               .selected = r->selected});
+        bool goes_on = !watch || !(watch->kinds >> e->kind & 1) ||
+                       watch->event(watch->ctx,
+                                    &(watched_event){.e = e,
+                                                     .time = r->states.time,
+                                                     .place = states_place_of(&r->states),
+                                                     .selected = r->selected});
         bool fails = ++count % EVENTS_BETWEEN_CHECKS == 0 && has_failed(r);
         if (fails || r->selector.too_hard || !goes_on)
             return GOTRACE_END;
@@ -312,8 +333,12 @@ static void run_init(run *r, const select_job *select)
     stacks *names = r->all->stacks;
     int version = r->figure->version;
     stacks_begin(names, &r->feed);
-    states_init(&r->states, version, names, sizeof(stat_goroutine), &user);
+    r->profiles = r->all->watch ? r->all->watch->profiles : NULL;
+    states_init(&r->states, version, names,
+                r->profiles ? sizeof(profiled_goroutine) : sizeof(stat_goroutine), &user);
     selector_init(&r->selector, select, version, names);
+    if (r->profiles)
+        profiles_share(r->profiles, &r->states, &r->selector);
     if (selector_has_places(&r->selector))
         r->states.user.changed = state_begins;
     states_restrict(&r->states, r->selector.range.from, r->selector.range.until);
@@ -341,6 +366,8 @@ static void run_free(run *r)
         stat_regions_free(g);
         times_free(&g->times);
         value_set_free(&g->early);
+        if (r->profiles)
+            profile_part_free(profile_part_of(value));
     }
     states_free(&r->states);
     idmap_free(&r->tasks);

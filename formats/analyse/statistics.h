@@ -8,6 +8,7 @@
 #define ANALYSE_STATISTICS_H
 
 #include "formats/analyse/histogram.h"
+#include "formats/analyse/profile.h"
 #include "formats/analyse/selection.h"
 #include "formats/analyse/states.h"
 #include "formats/analyse/utilization.h"
@@ -235,13 +236,15 @@ typedef struct watched_event {
 } watched_event;
 
 /* Called during the pass: for each closed interval that is selected, with the event that ended it
- * (NULL: the end of the trace), and for each event; the stacks are those of the statistics. event
- * returns false to end the pass. */
+ * (NULL: the end of the trace), and for each event of some kinds; the stacks are those of the
+ * statistics. event returns false to end the pass. */
 typedef struct statistics_watch {
     void *ctx;
     void (*interval)(void *ctx, const goroutine *g, const interval *i, const gotrace_event *e);
     bool (*event)(void *ctx, const watched_event *w);
-    bool rows_only; /* no latency, and no figures of functions, reasons and stacks */
+    uint32_t kinds;     /* of events for which it is called: 1 << gotrace_kind */
+    bool rows_only;     /* no latency, and no figures of functions, reasons and stacks */
+    profiles *profiles; /* to be made of the intervals; NULL: none */
 } statistics_watch;
 
 /* A list of figures, found by a name. */

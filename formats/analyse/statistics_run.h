@@ -28,12 +28,13 @@ typedef struct run {
     feed feed;
     states states;
     selector selector;
-    bool selected;   /* the current event is */
-    bool parts_only; /* goroutines may be selected for a part of their time */
-    bool rows_only;  /* see statistics_watch */
-    int64_t origin;  /* where the time range begins; at least 0 */
-    idmap tasks;     /* open_task */
-    idmap procs;     /* proc_load */
+    bool selected;      /* the current event is */
+    bool parts_only;    /* goroutines may be selected for a part of their time */
+    bool rows_only;     /* see statistics_watch */
+    profiles *profiles; /* NULL: none; then goroutines have a profile_part */
+    int64_t origin;     /* where the time range begins; at least 0 */
+    idmap tasks;        /* open_task */
+    idmap procs;        /* proc_load */
     /* The time that all procs spent in each state until t is since + busy * t, modulo 2^64. */
     uint64_t procs_since[PROC_STATES], procs_busy[PROC_STATES];
     utilization utilizations[UTILIZATION_KINDS];
@@ -44,6 +45,12 @@ typedef struct run {
     stop stop;        /* the active one, if stop_depth is not 0 */
     bool stop_inside; /* it began in the time range */
 } run;
+
+/* A goroutine, if profiles are made. */
+typedef struct profiled_goroutine {
+    stat_goroutine g;
+    profile_part part;
+} profiled_goroutine;
 
 /* ---- goroutines.c ---- */
 void times_free(times *t);

@@ -97,22 +97,26 @@ static double span_length(unsigned shift, size_t i, int64_t duration)
 static void put_states(html *h, int64_t duration)
 {
     static const struct {
+        unsigned kind;
         const char *name, *what, *class;
-    } kinds[ACTIVITY_KINDS] = {
-        [ACTIVITY_RUNNING] = {"Running goroutines", "average number", "running"},
-        [ACTIVITY_RUNNABLE] = {"Runnable goroutines", "average number that wait for a processor",
-                               "runnable"},
-        [ACTIVITY_SYSCALL] = {"Goroutines in system calls", "average number", "syscall"},
-        [ACTIVITY_WAITING] = {"Waiting goroutines", "average number that are blocked", "waiting"},
-        [ACTIVITY_GC] = {"Garbage collection", "share of the time in which a cycle is active",
-                         "gc"},
+    } charts[ACTIVITY_KINDS] = {
+        {ACTIVITY_RUNNING, "Running goroutines", "average number", "running"},
+        {ACTIVITY_RUNNABLE, "Runnable goroutines", "average number that wait for a processor",
+         "runnable"},
+        {ACTIVITY_SYSCALL, "Goroutines in system calls", "average number", "syscall"},
+        {ACTIVITY_WAITING, "Waiting goroutines", "average number that are blocked", "waiting"},
+        {ACTIVITY_GC, "Garbage collection", "share of the time in which a cycle is active", "gc"},
     };
     const activity *a = &h->activity;
-    for (size_t k = 0; k < (size_t)(h->whole ? ACTIVITY_KINDS : ACTIVITY_GC); k++) {
-        strip c = {kinds[k].name, kinds[k].what, kinds[k].class, {0}, 0, false, k == ACTIVITY_GC};
+    for (size_t n = 0; n < ACTIVITY_KINDS; n++) {
+        const unsigned kind = charts[n].kind;
+        strip c = {charts[n].name, charts[n].what,     charts[n].class, {0}, 0,
+                   false,          kind == ACTIVITY_GC};
+        if (kind == ACTIVITY_GC && !h->whole)
+            continue;
         c.count = activity_count(a, duration);
         for (size_t i = 0; i < c.count; i++)
-            c.values[i] = (double)a->ns[i][k] / span_length(a->shift, i, duration);
+            c.values[i] = (double)a->ns[i][kind] / span_length(a->shift, i, duration);
         put_strip(h, &c, a->shift, duration);
     }
 }

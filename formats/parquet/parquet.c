@@ -231,7 +231,11 @@ static gotrace_status convert_to_parquet(const convert_job *job)
     if (!t)
         return GOTRACE_END;
     statistics_each each = table_each;
-    const statistics_watch watch = {t, watch_interval, watch_event, true};
+    const statistics_watch watch = {.ctx = t,
+                                    .interval = watch_interval,
+                                    .event = watch_event,
+                                    .kinds = UINT32_MAX,
+                                    .rows_only = true};
     gotrace_status status = GOTRACE_END;
     each.ctx = t;
     t->job = job;
