@@ -483,10 +483,12 @@ paths *paths_new(const path_query *query)
     idmap_init(&p->functions, sizeof(uint32_t));
     p->stacks = stacks_new();
     /* Number 0 of a state means none. */
-    if (!p->stacks || !big_array_add(&p->history)) {
+    path_state *none = p->stacks ? big_array_add(&p->history) : NULL;
+    if (!none) {
         paths_free(p);
         return NULL;
     }
+    *none = (path_state){0};
     return p;
 }
 

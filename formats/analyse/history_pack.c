@@ -1,12 +1,21 @@
 /* history_pack.c - states in fewer bytes: as differences to the state before in the block, or to
- * its own number. Written and read by one run of the program. */
+ * its own number; what is 0 or does not differ in most has a bit. Written and read by one run of
+ * the program. */
 #include "formats/analyse/path.h"
 
 /* Numbers of a state, the flags aside, and bytes of a number. */
 enum { NUMBERS = 7, NUMBER = 10, MOST = 1 + NUMBERS * NUMBER };
 
-/* The flags: state, CAUSE_*, assist. */
-enum { STATE_MASK = 7, CAUSED_SHIFT = 3, CAUSED_MASK = 3, ASSIST = 1 << 5 };
+/* The flags: state, CAUSE_*, assist, whether the reason is not 0, and whether the function is that
+ * of the state before in the block. The cause is stored if another goroutine is it. */
+enum {
+    STATE_MASK = 7,
+    CAUSED_SHIFT = 3,
+    CAUSED_MASK = 3,
+    ASSIST = 1 << 5,
+    HAS_REASON = 1 << 6,
+    SAME_FUNCTION = 1 << 7
+};
 
 static unsigned char *put(unsigned char *at, uint64_t v)
 {
@@ -41,20 +50,28 @@ static uint64_t unfold(uint64_t folded)
 static size_t pack(unsigned char *to, const void *items, uint64_t first)
 {
     const path_state *list = items;
-    path_state last = {0};
+    uint64_t time = 0, id = 0;
+    uint32_t function = 0;
     unsigned char *at = to;
     for (size_t i = 0; i < BIG_ARRAY_ITEMS; i++) {
         const path_state *s = &list[i];
         uint64_t number = first + i;
-        *at++ = (unsigned char)(s->state | s->caused << CAUSED_SHIFT | (s->assist ? ASSIST : 0));
-        at = put(at, fold((uint64_t)s->time - (uint64_t)last.time));
-        at = put(at, fold(s->goroutine - last.goroutine));
+        const bool same = s->function == function;
+        *at++ = (unsigned char)(s->state | s->caused << CAUSED_SHIFT | (s->assist ? ASSIST : 0) |
+                                (s->reason ? HAS_REASON : 0) | (same ? SAME_FUNCTION : 0));
+        at = put(at, fold((uint64_t)s->time - time));
+        at = put(at, fold(s->goroutine - id));
         at = put(at, s->before ? number - s->before : 0);
-        at = put(at, s->cause ? number - s->cause : 0);
+        if (s->caused == CAUSE_OTHER)
+            at = put(at, s->cause ? number - s->cause : 0);
         at = put(at, s->stack);
-        at = put(at, s->function);
-        at = put(at, s->reason);
-        last = *s;
+        if (!same)
+            at = put(at, s->function);
+        if (s->reason)
+            at = put(at, s->reason);
+        time = (uint64_t)s->time;
+        id = s->goroutine;
+        function = s->function;
     }
     return (size_t)(at - to);
 }
@@ -71,12 +88,12 @@ static void unpack(void *items, const unsigned char *from, uint64_t first)
         s->assist = flags & ASSIST;
         s->time = (int64_t)((uint64_t)last.time + unfold(get(&from)));
         s->goroutine = last.goroutine + unfold(get(&from));
-        uint64_t before = get(&from), cause = get(&from);
+        uint64_t before = get(&from), cause = s->caused == CAUSE_OTHER ? get(&from) : 0;
         s->before = before ? (uint32_t)(number - before) : 0;
         s->cause = cause ? (uint32_t)(number - cause) : 0;
         s->stack = (uint32_t)get(&from);
-        s->function = (uint32_t)get(&from);
-        s->reason = (uint32_t)get(&from);
+        s->function = flags & SAME_FUNCTION ? last.function : (uint32_t)get(&from);
+        s->reason = flags & HAS_REASON ? (uint32_t)get(&from) : 0;
         last = *s;
     }
 }

@@ -140,14 +140,15 @@ typedef struct path_state {
     int64_t time;
     uint64_t goroutine;
     uint32_t before; /* the goroutine's state before it; 0: none */
-    uint32_t cause;  /* the state of the goroutine that caused it, then; 0: none or not known */
+    uint32_t
+        cause; /* CAUSE_OTHER: the state that the goroutine had which caused it; 0: not known */
     uint32_t stack, function, reason;
     uint8_t state;  /* gotrace_state */
     uint8_t caused; /* CAUSE_* */
     bool assist;    /* it executes to assist the GC */
 } path_state;
 
-/* How states are stored: about 11 bytes instead of 40. */
+/* How states are stored: about 9 bytes instead of 40. */
 extern const big_array_packing path_state_packing;
 
 #endif

@@ -23,14 +23,16 @@ void big_array_clear(big_array *a)
     a->slots = NULL;
     a->count = a->written = 0;
     a->packed_size = a->stored = 0;
-    a->reads = false;
+    a->closed = a->error;
 }
 
 void big_array_free(big_array *a)
 {
     big_array_clear(a);
+    free(a->tail);
     free(a->packed);
     free(a->ends);
+    free(a->fetched);
     if (a->fd >= 0)
         close(a->fd);
     *a = (big_array){.fd = -1};
@@ -39,26 +41,43 @@ void big_array_free(big_array *a)
 static bool fail(big_array *a, int error)
 {
     a->error = error ? error : EIO;
+    a->closed = true;
     return false;
 }
 
-/* ---- blocks in the file -----------------------------------------------------------------------
+/* ---- packed blocks ----------------------------------------------------------------------------
  */
 
-/* The most that a block takes there. */
+/* The most that a packed block takes. */
 static size_t block_bytes(const big_array *a)
 {
     return BIG_ARRAY_ITEMS * (a->packing ? a->packing->most : a->size);
 }
 
-static bool transfer(big_array *a, size_t size, uint64_t at, bool writes)
+static bool write_packed(big_array *a)
 {
     if (a->fd < 0 && (a->fd = spool_file(NULL)) < 0)
         return fail(a, errno);
+    for (size_t done = 0; done < a->packed_size;) {
+        ssize_t n = pwrite(a->fd, a->packed + done, a->packed_size - done,
+                           (off_t)(a->written + done));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return fail(a, n < 0 ? errno : EIO);
+        done += (size_t)n;
+    }
+    a->written += a->packed_size;
+    a->packed_size = 0;
+    return true;
+}
+
+static bool read_packed(big_array *a, size_t size, uint64_t at)
+{
+    if (!a->fetched && !(a->fetched = malloc(block_bytes(a))))
+        return fail(a, ENOMEM);
     for (size_t done = 0; done < size;) {
-        off_t place = (off_t)(at + done);
-        ssize_t n = writes ? pwrite(a->fd, a->packed + done, size - done, place)
-                           : pread(a->fd, a->packed + done, size - done, place);
+        ssize_t n = pread(a->fd, a->fetched + done, size - done, (off_t)(at + done));
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
@@ -68,20 +87,20 @@ static bool transfer(big_array *a, size_t size, uint64_t at, bool writes)
     return true;
 }
 
-static bool write_packed(big_array *a)
+/* Makes room for one more packed block. */
+static bool reserve_packed(big_array *a)
 {
-    size_t size = a->packed_size;
-    a->packed_size = 0;
-    if (size > 0 && !transfer(a, size, a->written, true))
-        return false;
-    a->written += size;
-    return true;
-}
-
-static bool reserve_store(big_array *a)
-{
-    if (!a->packed && !(a->packed = malloc(PACKED_BYTES + block_bytes(a))))
-        return fail(a, ENOMEM);
+    const size_t needed = a->packed_size + block_bytes(a);
+    if (needed > a->packed_room) {
+        size_t room = a->packed_room ? 2 * a->packed_room : PACKED_BYTES;
+        while (room < needed)
+            room *= 2;
+        unsigned char *packed = realloc(a->packed, room);
+        if (!packed)
+            return fail(a, ENOMEM);
+        a->packed = packed;
+        a->packed_room = room;
+    }
     if (a->stored < a->ends_room)
         return true;
     size_t room = a->ends_room ? 2 * a->ends_room : BIG_ARRAY_SLOTS;
@@ -93,49 +112,64 @@ static bool reserve_store(big_array *a)
     return true;
 }
 
-static bool store_block(big_array *a, big_array_slot *slot)
+/* Packs the block to which items were appended. */
+static bool store_tail(big_array *a)
 {
-    if (!reserve_store(a))
+    if (!reserve_packed(a))
         return false;
     unsigned char *to = a->packed + a->packed_size;
     if (a->packing) {
-        a->packed_size += a->packing->pack(to, slot->bytes, slot->block * BIG_ARRAY_ITEMS);
+        a->packed_size += a->packing->pack(to, a->tail, a->stored * BIG_ARRAY_ITEMS);
     } else {
-        memcpy(to, slot->bytes, block_bytes(a));
+        memcpy(to, a->tail, block_bytes(a));
         a->packed_size += block_bytes(a);
     }
-    slot->is_new = false;
     a->ends[a->stored++] = a->written + a->packed_size;
-    return a->packed_size < PACKED_BYTES || write_packed(a);
+    size_t most = a->fd < 0 ? (size_t)BIG_ARRAY_MEMORY : (size_t)PACKED_BYTES;
+    return a->packed_size < most || write_packed(a);
 }
 
-/* Stores the blocks until that one, which are all in the cache, so that they are in the file in
- * their order. */
-static bool store_until(big_array *a, uint64_t block)
+bool big_array_begin_block(big_array *a)
 {
-    while (a->stored <= block)
-        if (!store_block(a, &a->slots[a->stored % BIG_ARRAY_SLOTS]))
-            return false;
-    return true;
+    if (a->closed)
+        return a->error ? false : fail(a, EINVAL);
+    /* Zeroed, because the last block is packed as a whole. */
+    if (!a->tail && !(a->tail = calloc(BIG_ARRAY_ITEMS, a->size)))
+        return fail(a, ENOMEM);
+    return a->count == 0 || store_tail(a);
 }
+
+/* ---- reading ----------------------------------------------------------------------------------
+ */
 
 static bool fetch_block(big_array *a, const big_array_slot *slot)
 {
-    uint64_t begin = slot->block ? a->ends[slot->block - 1] : 0;
-    if (!write_packed(a) || !transfer(a, (size_t)(a->ends[slot->block] - begin), begin, false))
-        return false;
+    const uint64_t begin = slot->block ? a->ends[slot->block - 1] : 0;
+    const unsigned char *from = a->packed + (begin - a->written);
+    if (begin < a->written) {
+        if (!read_packed(a, (size_t)(a->ends[slot->block] - begin), begin))
+            return false;
+        from = a->fetched;
+    }
     if (a->packing)
-        a->packing->unpack(slot->bytes, a->packed, slot->block * BIG_ARRAY_ITEMS);
+        a->packing->unpack(slot->bytes, from, slot->block * BIG_ARRAY_ITEMS);
     else
-        memcpy(slot->bytes, a->packed, block_bytes(a));
+        memcpy(slot->bytes, from, block_bytes(a));
     return true;
 }
 
-/* ---- the cache --------------------------------------------------------------------------------
- */
+/* Begins to read. */
+static bool begin_reading(big_array *a)
+{
+    if (a->stored * BIG_ARRAY_ITEMS < a->count && !store_tail(a))
+        return false;
+    a->closed = true;
+    a->slots = calloc(BIG_ARRAY_SLOTS, sizeof *a->slots);
+    return a->slots || fail(a, ENOMEM);
+}
 
-/* Puts a block into its slot; is_new: it is not in the file. NULL on failure. */
-static big_array_slot *load(big_array *a, uint64_t block, bool is_new)
+/* Puts a block into its slot; NULL on failure. */
+static const big_array_slot *load(big_array *a, uint64_t block)
 {
     big_array_slot *slot = &a->slots[block % BIG_ARRAY_SLOTS];
     if (!slot->bytes) {
@@ -146,44 +180,15 @@ static big_array_slot *load(big_array *a, uint64_t block, bool is_new)
         }
     } else if (slot->block == block) {
         return slot;
-    } else if (slot->is_new || is_new) {
-        /* Among new blocks the last one, too: the processor still has it in its cache. */
-        if (!store_until(a, is_new ? block - 1 : slot->block))
-            return NULL;
     }
     slot->block = block;
-    slot->is_new = is_new;
-    if (is_new)
-        memset(slot->bytes, 0, BIG_ARRAY_ITEMS * a->size);
-    else if (!fetch_block(a, slot))
-        return NULL;
-    return slot;
-}
-
-static bool reserve_slots(big_array *a)
-{
-    if (!a->slots)
-        a->slots = calloc(BIG_ARRAY_SLOTS, sizeof *a->slots);
-    return a->slots || fail(a, ENOMEM);
-}
-
-void *big_array_add(big_array *a)
-{
-    if (a->reads)
-        fail(a, EINVAL);
-    if (a->error || !reserve_slots(a))
-        return NULL;
-    big_array_slot *slot = load(a, a->count / BIG_ARRAY_ITEMS, a->count % BIG_ARRAY_ITEMS == 0);
-    if (!slot)
-        return NULL;
-    return slot->bytes + a->count++ % BIG_ARRAY_ITEMS * a->size;
+    return fetch_block(a, slot) ? slot : NULL;
 }
 
 const void *big_array_at(big_array *a, uint64_t index)
 {
-    a->reads = true;
-    if (a->error)
+    if (a->error || (!a->slots && !begin_reading(a)))
         return NULL;
-    const big_array_slot *slot = load(a, index / BIG_ARRAY_ITEMS, false);
+    const big_array_slot *slot = load(a, index / BIG_ARRAY_ITEMS);
     return slot ? slot->bytes + index % BIG_ARRAY_ITEMS * a->size : NULL;
 }

@@ -18,7 +18,7 @@ static path_state state_of(uint64_t n)
     return (path_state){.time = n % 1000 ? (int64_t)(n * 3) : (int64_t)mixed,
                         .goroutine = n % 100 ? n % 7 : mixed,
                         .before = n ? (uint32_t)(mixed % n) : 0,
-                        .cause = n % 3 ? (uint32_t)(n - 1) : 0,
+                        .cause = n % 3 == CAUSE_OTHER && n % 2 ? (uint32_t)(n - 1) : 0,
                         .stack = (uint32_t)(mixed >> 40),
                         .function = n % 5 ? 3 : UINT32_MAX,
                         .reason = n % 11 ? 0 : (uint32_t)mixed,
