@@ -101,11 +101,14 @@ typedef struct gotrace_brief {
     } extra;
 } gotrace_brief;
 
-/* gotrace_reader_next, but a transition or system call that can be represented so is stored in
- * *brief, with *event NULL. It is one of the generation of the last event that was not. After
- * gotrace_reader_select no event is returned in brief. */
-GOTRACE_API gotrace_status gotrace_reader_next_brief(gotrace_reader *reader, gotrace_brief *brief,
-                                                     const gotrace_event **event);
+/* gotrace_reader_next, but before it stores transitions and system calls that can be represented so
+ * in briefs, at most `max`, which must be at least 3, because a record may be that many events. It
+ * sets *count to their number, whatever it returns. *event is the one that follows them, or NULL:
+ * there is no room for more, or none that is known yet. They are of the generation of the last
+ * event that was not in brief. After gotrace_reader_select no event is in brief. */
+GOTRACE_API gotrace_status gotrace_reader_next_briefs(gotrace_reader *reader, gotrace_brief *briefs,
+                                                      size_t max, size_t *count,
+                                                      const gotrace_event **event);
 
 /* ---------------------------------------------------------------------------------------------
  * The state that a writer tracks

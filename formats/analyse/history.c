@@ -423,8 +423,8 @@ static gotrace_status read_events(run *r, size_t threads)
         bool fails = ++count % EVENTS_BETWEEN_CHECKS == 0 && has_failed(r);
         if (fails || r->selector.too_hard)
             return GOTRACE_END;
-        if (threads > 1 && r->states.begun)
-            feed_begin_thread(&r->feed);
+        if (r->states.begun)
+            feed_begin(&r->feed, threads > 1);
     }
     return status;
 }

@@ -603,8 +603,8 @@ static gotrace_status read_events(run *r)
         add_event(r, e);
         if (r->search.ends || r->job->too_hard || (n % INTERVAL == 0 && has_failed(r)))
             return GOTRACE_END;
-        if (r->job->threads > 1 && r->states.begun)
-            feed_begin_thread(&r->feed);
+        if (r->states.begun)
+            feed_begin(&r->feed, r->job->threads > 1);
     }
     return status;
 }

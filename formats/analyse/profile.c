@@ -501,8 +501,8 @@ static gotrace_status read_events(profiles *r, feed *f, size_t threads)
     while ((status = feed_next(f, &e)) == GOTRACE_EVENT) {
         if (!profiles_event(r, e))
             return GOTRACE_END;
-        if (threads > 1 && r->own_states.begun)
-            feed_begin_thread(f);
+        if (r->own_states.begun)
+            feed_begin(f, threads > 1);
     }
     return status;
 }

@@ -22,8 +22,7 @@ static gotrace_status take_events(chrome *c, const convert_job *job, bool *beyon
         if (!system_goroutines_skip(&c->system, event))
             chrome_take_event(c, event);
         chrome_drain(t);
-        if (job->threads > 1)
-            feed_begin_thread(&c->feed);
+        feed_begin(&c->feed, job->threads > 1);
     }
     return status;
 }

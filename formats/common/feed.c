@@ -1,22 +1,19 @@
 #include "formats/common/feed.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "formats/common/event_data.h"
 #include "formats/common/feed_stacks.h"
 #include "core/thread.h"
-#include "gotrace_experimental.h"
 
 /* A thread that waits is woken when half of the blocks are ready for it. To wake it costs as much
  * as hundreds of events, or thousands in a virtual machine, so it must have work for many. */
 enum { BLOCKS = 8, BLOCK_EVENTS = 4096, BLOCK_DATA = 128 * 1024 };
 
-/* An event. Most are transitions, of which only this is copied: an event of 192 bytes takes longer
- * to move from one processor to another than to decode. Of the others extra.other is the copy. */
-struct feed_record {
-    gotrace_brief brief;
-};
-
+/* gotrace_brief.given of a record whose extra.other is a copy of the event. Most are transitions,
+ * of which there is only the record: an event of 192 bytes takes longer to move from one processor
+ * to another than to decode. */
 enum { WHOLE = GOTRACE_BRIEF_OTHER };
 
 typedef struct feed_block {
@@ -27,7 +24,7 @@ typedef struct feed_block {
     uint64_t generation, generation_index; /* of the events */
     feed_arena *arena;                     /* of the generation */
     size_t stacks_before, stack_count;     /* in the arena: before this block, and with its own */
-    feed_record records[BLOCK_EVENTS];
+    gotrace_brief records[BLOCK_EVENTS];
 } feed_block;
 
 struct feed_thread {
@@ -53,80 +50,32 @@ struct feed_thread {
 
 _Static_assert(GOTRACE_NO_PROC == INT64_MIN && GOTRACE_NO_THREAD == INT64_MIN, "none, as widened");
 
-static int32_t narrowed(int64_t id)
-{
-    return id == INT64_MIN ? GOTRACE_BRIEF_NONE : (int32_t)id;
-}
-
-static int64_t widened(int32_t id)
+static inline int64_t widened(int32_t id)
 {
     return id == GOTRACE_BRIEF_NONE ? INT64_MIN : id;
 }
 
-/* Whether a record without a copy of the event represents all that the caller needs. */
-static inline bool is_short(const gotrace_event *e)
-{
-    bool without_args = e->kind == GOTRACE_KIND_TRANSITION || e->kind == GOTRACE_KIND_SYSCALL ||
-                        e->arg_count == 0;
-    int extras = (e->cause != 0) + (e->start_stack != 0) + (e->reason != NULL);
-
-    return without_args && extras <= 1 && !e->text && !e->message && e->value == 0 &&
-           e->since == GOTRACE_NO_TIME && e->stack <= UINT32_MAX &&
-           widened(narrowed(e->proc)) == e->proc && widened(narrowed(e->lane)) == e->lane &&
-           widened(narrowed(e->thread)) == e->thread;
-}
-
-static void record_fill(feed_record *r, const gotrace_event *e)
-{
-    gotrace_brief *b = &r->brief;
-    *b = (gotrace_brief){.time = e->time,
-                         .offset = e->offset,
-                         .type = e->type,
-                         .kind = e->kind,
-                         .resource = e->resource,
-                         .from = e->from,
-                         .to = e->to,
-                         .range = e->range,
-                         .flags = e->flags,
-                         .given = GOTRACE_BRIEF_CAUSE,
-                         .proc = narrowed(e->proc),
-                         .lane = narrowed(e->lane),
-                         .thread = narrowed(e->thread),
-                         .stack = (uint32_t)e->stack,
-                         .goroutine = e->goroutine,
-                         .subject = e->subject,
-                         .extra.cause = e->cause};
-    if (e->reason) {
-        b->extra.reason = e->reason;
-        b->given = GOTRACE_BRIEF_REASON;
-    } else if (e->start_stack) {
-        b->extra.start_stack = e->start_stack;
-        b->given = GOTRACE_BRIEF_START_STACK;
-    }
-}
-
 /* Makes an event of a record that has no copy of it. Other members are 0 and remain so. */
-static void record_expand(const feed_record *r, gotrace_event *e)
+static inline void expand(const gotrace_brief *b, gotrace_event *e)
 {
-    const gotrace_brief *b = &r->brief;
+    memcpy((char *)e + offsetof(gotrace_event, type), &b->type, sizeof(uint64_t));
+    e->arg_count = 0; /* `given` has its place */
     e->time = b->time;
     e->offset = b->offset;
-    e->type = b->type;
-    e->kind = b->kind;
-    e->resource = b->resource;
-    e->from = b->from;
-    e->to = b->to;
-    e->range = b->range;
-    e->flags = b->flags;
     e->proc = widened(b->proc);
     e->lane = widened(b->lane);
     e->thread = widened(b->thread);
     e->stack = b->stack;
     e->goroutine = b->goroutine;
     e->subject = b->subject;
-    e->cause = b->given == GOTRACE_BRIEF_CAUSE ? b->extra.cause : 0;
-    e->start_stack = b->given == GOTRACE_BRIEF_START_STACK ? b->extra.start_stack : 0;
-    e->reason = b->given == GOTRACE_BRIEF_REASON ? b->extra.reason : NULL;
+    e->start_stack = e->cause = 0;
+    e->reason = NULL;
+    if (b->given == GOTRACE_BRIEF_CAUSE)
+        e->cause = b->extra.cause;
+    else if (b->given == GOTRACE_BRIEF_REASON)
+        e->reason = b->extra.reason;
+    else
+        e->start_stack = b->extra.start_stack;
 }
 
 /* ---- in the thread --------------------------------------------------------------------------- */
@@ -143,8 +92,8 @@ static bool block_fits(const feed_thread *t, const feed_block *b, const gotrace_
 {
     if (b->count == 0 && b->arena->stacks.count == b->stacks_before)
         return true;
-    return e->generation_index == t->generation_index &&
-           (b->count == 0 || event_data_fits(&b->data, whole_size(e)) || is_short(e));
+    return b->count < BLOCK_EVENTS && e->generation_index == t->generation_index &&
+           (b->count == 0 || event_data_fits(&b->data, whole_size(e)));
 }
 
 /* False if memory is refused. */
@@ -158,38 +107,30 @@ static bool copy_stacks(feed_thread *t, const gotrace_event *e)
     return copy_stack(t, e->stack) && copy_stack(t, e->start_stack);
 }
 
-/* False if memory is refused. */
-static bool put_whole(feed_block *b, feed_record *r, const gotrace_event *e)
+/* Begins the event's generation in an empty block. False if memory is refused. */
+static bool begin_generation(feed_thread *t, feed_block *b, const gotrace_event *e)
 {
-    if (!event_data_reserve(&b->data, whole_size(e), BLOCK_DATA))
+    feed_arena *before = t->copier.arena;
+    if (!feed_copier_restart(&t->copier))
         return false;
-    gotrace_event *copy = event_data_put(&b->data, e, sizeof *e);
-    event_data_copy(&b->data, copy);
-    r->brief = (gotrace_brief){.extra.other = copy, .given = WHOLE};
+    if (t->passed == 0) /* no other block has it */
+        feed_arena_free(before);
+    t->generation = b->generation = e->generation;
+    t->generation_index = b->generation_index = e->generation_index;
+    b->arena = t->copier.arena;
+    b->stacks_before = 0;
     return true;
 }
 
+/* Adds a copy of an event. False if memory is refused. */
 static bool block_add(feed_thread *t, feed_block *b, const gotrace_event *e)
 {
-    if (e->generation_index != t->generation_index) {
-        feed_arena *before = t->copier.arena;
-        if (!feed_copier_restart(&t->copier))
-            return false;
-        if (t->passed == 0) /* no other block has it */
-            feed_arena_free(before);
-        t->generation = b->generation = e->generation;
-        t->generation_index = b->generation_index = e->generation_index;
-        b->arena = t->copier.arena;
-        b->stacks_before = 0;
-    }
-    feed_record *r = &b->records[b->count];
-    if (!copy_stacks(t, e))
+    if ((e->generation_index != t->generation_index && !begin_generation(t, b, e)) ||
+        !copy_stacks(t, e) || !event_data_reserve(&b->data, whole_size(e), BLOCK_DATA))
         return false;
-    if (is_short(e))
-        record_fill(r, e);
-    else if (!put_whole(b, r, e))
-        return false;
-    b->count++;
+    gotrace_event *copy = event_data_put(&b->data, e, sizeof *e);
+    event_data_copy(&b->data, copy);
+    b->records[b->count++] = (gotrace_brief){.extra.other = copy, .given = WHOLE};
     return true;
 }
 
@@ -202,64 +143,62 @@ static void block_begin(feed_thread *t, feed_block *b)
     b->stacks_before = b->arena->stacks.count;
 }
 
-/* Requests the memory of a later record. The other processor has it in its cache, and without this
+enum { STEP = 64 /* records that are made at a time */ };
+
+/* Requests the memory of later records. The other processor has it in its cache, and without this
  * the stores of each record wait for it: of 26 million events, 0.6 to 1 s in a virtual machine
  * whose processors are far from each other, now 0.25 s; nothing where they are near. */
-static inline void expect_record(const feed_block *b)
+static inline void expect_records(const feed_block *b)
 {
-    enum { AHEAD = 16 };
-    const feed_record *later = &b->records[(b->count + AHEAD) % BLOCK_EVENTS];
+    for (size_t i = 0; i < STEP; i++) {
+        const gotrace_brief *later = &b->records[(b->count + STEP + i) % BLOCK_EVENTS];
 #ifdef __x86_64__
-    /* Processors that do not have it ignore it; the compiler's own one is for loads. */
-    __asm__ volatile("prefetchw %0" : : "m"(*later));
+        /* Processors that do not have it ignore it; the compiler's own one is for loads. */
+        __asm__ volatile("prefetchw %0" : : "m"(*later));
 #else
-    __builtin_prefetch(later, 1);
+        __builtin_prefetch(later, 1);
 #endif
+    }
 }
 
-static bool block_fail(feed_block *b)
+/* Reads some events. *event: one that has yet to be added. False if memory is refused. */
+static bool block_read(feed_thread *t, feed_block *b, const gotrace_event **event)
 {
-    b->failed = true;
-    b->status = GOTRACE_END;
-    return false;
-}
-
-/* Reads an event. *event: it, if it has yet to be added. False: there is none, or memory is
- * refused. */
-static inline bool block_read(feed_thread *t, feed_block *b, const gotrace_event **event)
-{
-    gotrace_brief *brief = &b->records[b->count].brief;
-    expect_record(b);
-    b->status = gotrace_reader_next_brief(t->reader, brief, event);
+    size_t count;
+    expect_records(b);
+    b->status = gotrace_reader_next_briefs(t->reader, &b->records[b->count], STEP, &count, event);
     if (b->status != GOTRACE_EVENT)
-        return false;
-    if (*event)
-        return true;
-    /* It is of the generation of the block, because a generation begins with a sync. */
-    uint64_t start = brief->given == GOTRACE_BRIEF_START_STACK ? brief->extra.start_stack : 0;
-    b->count++;
-    return (copy_stack(t, brief->stack) && copy_stack(t, start)) || block_fail(b);
+        *event = NULL;
+    /* They are of the generation of the block, because a generation begins with a sync. */
+    for (const size_t end = b->count + count; b->count < end; b->count++) {
+        const gotrace_brief *r = &b->records[b->count];
+        uint64_t start = r->given == GOTRACE_BRIEF_START_STACK ? r->extra.start_stack : 0;
+        if (!copy_stack(t, r->stack) || !copy_stack(t, start))
+            return false;
+    }
+    return true;
 }
 
 static void block_fill(feed_thread *t, feed_block *b)
 {
     const gotrace_event *e = t->pending;
+    bool done = true;
     b->status = GOTRACE_EVENT;
     t->pending = NULL;
-    for (; b->count < BLOCK_EVENTS; e = NULL) {
-        if (!e && !block_read(t, b, &e))
-            return;
-        if (!e)
-            continue;
-        if (!block_fits(t, b, e)) {
+    while (done && b->status == GOTRACE_EVENT) {
+        if (e && !block_fits(t, b, e))
             t->pending = e;
+        if (t->pending || (!e && b->count > BLOCK_EVENTS - STEP))
             return;
-        }
-        if (!block_add(t, b, e)) {
-            block_fail(b);
-            return;
-        }
+        if (e)
+            done = block_add(t, b, e);
+        e = NULL;
+        if (done && b->count <= BLOCK_EVENTS - STEP)
+            done = block_read(t, b, &e);
     }
+    b->failed = !done;
+    if (b->failed)
+        b->status = GOTRACE_END;
 }
 
 /* The next block to fill; NULL if the caller needs no more. */
@@ -361,17 +300,47 @@ static gotrace_status enter_block(feed *f)
     return GOTRACE_EVENT;
 }
 
-gotrace_status feed_next_record(feed *f, const gotrace_event **event)
+/* Reads events without a thread: the next is in the batch, if that has records, or *event. */
+static gotrace_status enter_batch(feed *f, const gotrace_event **event)
 {
-    gotrace_status status = f->next == f->last ? enter_block(f) : GOTRACE_EVENT;
+    size_t count = 0;
 
-    if (status != GOTRACE_EVENT)
-        return status;
-    const feed_record *r = f->next++;
-    if (r->brief.given == WHOLE) {
-        *event = r->brief.extra.other;
+    if (!f->pending && f->status == GOTRACE_EVENT)
+        f->status = f->begun ? gotrace_reader_next_briefs(f->reader, f->batch, FEED_BATCH, &count,
+                                                          &f->pending)
+                             : gotrace_reader_next(f->reader, &f->pending);
+    f->next = f->batch;
+    f->last = f->batch + count;
+    if (count > 0)
+        return GOTRACE_EVENT;
+    *event = f->current = f->pending;
+    f->pending = NULL;
+    if (f->status == GOTRACE_EVENT) {
+        f->event.generation = f->current->generation;
+        f->event.generation_index = f->current->generation_index;
+    }
+    return f->status;
+}
+
+/* feed_next, when the block or batch is used up. Not a part of it, which so has no registers to
+ * save. */
+__attribute__((noinline)) static gotrace_status next_block_of(feed *f, const gotrace_event **event)
+{
+    gotrace_status status = f->thread ? enter_block(f) : enter_batch(f, event);
+    return status != GOTRACE_EVENT || f->next == f->last ? status : feed_next(f, event);
+}
+
+gotrace_status feed_next(feed *f, const gotrace_event **event)
+{
+    const gotrace_brief *r = f->next;
+
+    if (r == f->last)
+        return next_block_of(f, event);
+    f->next++;
+    if (r->given == WHOLE) {
+        *event = r->extra.other;
     } else {
-        record_expand(r, &f->event);
+        expand(r, &f->event);
         *event = &f->event;
     }
     return GOTRACE_EVENT;
@@ -401,7 +370,7 @@ size_t feed_stack(const feed *f, uint64_t id, gotrace_frame *frames, size_t max)
 
 void feed_init(feed *f, gotrace_reader *reader)
 {
-    *f = (feed){.reader = reader, .event.since = GOTRACE_NO_TIME};
+    *f = (feed){.reader = reader, .status = GOTRACE_EVENT, .event.since = GOTRACE_NO_TIME};
 }
 
 /* Frees everything after the thread has ended. */
@@ -430,9 +399,9 @@ static bool has_small_generations(const gotrace_reader *reader)
     return s->generations > 1 && s->size / s->generations < ENOUGH;
 }
 
-void feed_begin_thread(feed *f)
+void feed_begin_records(feed *f, bool threaded)
 {
-    bool use = !f->begun && !has_small_generations(f->reader);
+    bool use = threaded && !has_small_generations(f->reader);
     feed_thread *t = use ? calloc(1, sizeof *t) : NULL;
 
     f->begun = true;
@@ -474,9 +443,13 @@ static gotrace_status end_thread(feed *f)
 
 gotrace_status feed_check(feed *f)
 {
-    gotrace_status status = f->thread ? end_thread(f) : GOTRACE_EVENT;
-
-    return status == GOTRACE_EVENT ? gotrace_reader_check(f->reader) : status;
+    if (f->thread)
+        f->status = end_thread(f);
+    f->next = f->last = f->batch;
+    f->pending = NULL;
+    if (f->status == GOTRACE_EVENT)
+        f->status = gotrace_reader_check(f->reader);
+    return f->status;
 }
 
 void feed_free(feed *f)

@@ -463,7 +463,7 @@ static gotrace_status write_events(perfetto *p, const convert_job *job, bool *be
 {
     const gotrace_event *event;
     gotrace_status status;
-    bool threads = job->threads > 1, whole = !p->before_window && p->to == 0;
+    bool whole = !p->before_window && p->to == 0;
 
     while ((status = feed_next(&p->feed, &event)) == GOTRACE_EVENT) {
         if (event->kind == GOTRACE_KIND_SYNC) {
@@ -483,8 +483,7 @@ static gotrace_status write_events(perfetto *p, const convert_job *job, bool *be
         /* The output has failed; the caller reports why. */
         if (p->w.out->failed)
             return GOTRACE_END;
-        if (threads && !p->feed.begun)
-            feed_begin_thread(&p->feed);
+        feed_begin(&p->feed, job->threads > 1);
     }
     return status;
 }

@@ -285,6 +285,7 @@ gotrace_status gotrace_reader_index(gotrace_reader *reader)
     if (reader->summary.type_records[GOTRACE_V1_FutileWakeup])
         reader->progress_total += reader->summary.size;
     set_types(reader);
+    gt_model_begin(reader);
     reader->stage = GT_INDEXED;
     return GOTRACE_OK;
 }
@@ -382,37 +383,6 @@ static inline gotrace_status prepare(gotrace_reader *reader)
     return reader->stage == GT_READING ? GOTRACE_EVENT : prepare_first(reader);
 }
 
-/* Whether to go on to the next event. */
-static bool skip_unwanted(gotrace_reader *reader, gt_event *e, void *ctx)
-{
-    gt_effect *effect = &reading_of(reader)->effect;
-    gt_event **found = ctx;
-    if (!follow(reader, e, effect))
-        return false;
-    reader->summary.returned++;
-    bool usual = !effect->suspect &&
-                 !(e->flags & (GOTRACE_EVENT_FUTILE | GOTRACE_EVENT_SUSPECT | GT_EVENT_BLOCKS));
-    uint8_t want = usual ? reader->wanted.types[e->type] : GT_WANT_SOME;
-    if (want != GT_WANT_NOT && (want == GT_WANT_CHANGE ? gt_model_wants_change(reader, e, effect)
-                                                       : gt_model_wants(reader, e, effect))) {
-        *found = e;
-        return false;
-    }
-    return finish_event(reader, effect);
-}
-
-static gotrace_status next_wanted_v1(gotrace_reader *reader)
-{
-    const gt_effect *effect = &reading_of(reader)->effect;
-    gt_event *found = NULL;
-    if (gt_order_each(reader, reader->order, skip_unwanted, &found))
-        return gt_finish(reader);
-    if (!found || !gt_model_fill(reader, found, effect, &reader->event))
-        return GOTRACE_ERROR;
-    gt_model_set_since(reader, &reader->event);
-    return finish_event(reader, effect) ? GOTRACE_EVENT : GOTRACE_ERROR;
-}
-
 void gotrace_reader_select(gotrace_reader *reader, uint32_t kinds, uint32_t states)
 {
     reader->wanted = (gt_wanted){.some = true, .kinds = kinds, .into = states, .from = states};
@@ -435,6 +405,66 @@ void gotrace_reader_select_lasting(gotrace_reader *reader, gotrace_state state, 
         set_types(reader);
 }
 
+/* Where events are stored in brief, and the first one that is not. */
+typedef struct taken {
+    gotrace_brief *brief, *last;
+    gt_event *found; /* NULL: there is no room, or reading cannot continue */
+} taken;
+
+/* Whether to go on to the next event. */
+static bool skip_unwanted(gotrace_reader *reader, gt_event *e, void *ctx)
+{
+    gt_effect *effect = &reading_of(reader)->effect;
+    if (!follow(reader, e, effect))
+        return false;
+    reader->summary.returned++;
+    bool usual = !effect->suspect &&
+                 !(e->flags & (GOTRACE_EVENT_FUTILE | GOTRACE_EVENT_SUSPECT | GT_EVENT_BLOCKS));
+    uint8_t want = usual ? reader->wanted.types[e->type] : GT_WANT_SOME;
+    if (want != GT_WANT_NOT && (want == GT_WANT_CHANGE ? gt_model_wants_change(reader, e, effect)
+                                                       : gt_model_wants(reader, e, effect))) {
+        ((taken *)ctx)->found = e;
+        return false;
+    }
+    return finish_event(reader, effect);
+}
+
+static bool take_brief(gotrace_reader *reader, gt_event *e, void *ctx)
+{
+    gt_effect *effect = &reading_of(reader)->effect;
+    taken *t = ctx;
+    if (!follow(reader, e, effect))
+        return false;
+    reader->summary.returned++;
+    if (!gt_model_brief(reader, e, effect, t->brief)) {
+        t->found = e;
+        return false;
+    }
+    return finish_event(reader, effect) && ++t->brief != t->last;
+}
+
+/* The next event that is not in brief; with a selection, the next one that is selected. */
+static gotrace_status next_briefs_v1(gotrace_reader *reader, gotrace_brief *briefs, size_t max,
+                                     size_t *count, const gotrace_event **event)
+{
+    const gt_effect *effect = &reading_of(reader)->effect;
+    taken t = {.brief = briefs, .last = briefs + max};
+    gt_each_fn *each = reader->wanted.some ? skip_unwanted : take_brief;
+    bool ended = gt_order_each(reader, reader->order, each, &t);
+    *count = (size_t)(t.brief - briefs);
+    if (ended)
+        return gt_finish(reader);
+    if (!t.found && reader->stage == GT_READING) {
+        *event = NULL;
+        return GOTRACE_EVENT;
+    }
+    if (!t.found || !gt_model_fill(reader, t.found, effect, &reader->event))
+        return GOTRACE_ERROR;
+    if (reader->wanted.some)
+        gt_model_set_since(reader, &reader->event);
+    return finish_event(reader, effect) ? GOTRACE_EVENT : GOTRACE_ERROR;
+}
+
 /* Not inlined, so that v2 does not have its registers to save. */
 __attribute__((noinline)) static gotrace_status next_v1(gotrace_reader *reader,
                                                         const gotrace_event **event)
@@ -453,58 +483,39 @@ __attribute__((noinline)) static gotrace_status next_v1(gotrace_reader *reader,
     return GOTRACE_EVENT;
 }
 
-__attribute__((noinline)) static gotrace_status
-next_brief_v1(gotrace_reader *reader, gotrace_brief *brief, const gotrace_event **event)
+gotrace_status gotrace_reader_next_briefs(gotrace_reader *reader, gotrace_brief *briefs, size_t max,
+                                          size_t *count, const gotrace_event **event)
 {
-    gt_event *e;
-    gt_effect effect;
+    gotrace_status status = prepare(reader);
     *event = &reader->event;
-    if (!gt_order_next(reader, reader->order, &e))
-        return GOTRACE_ERROR;
-    if (!e)
-        return gt_finish(reader);
-    if (!follow(reader, e, &effect))
-        return GOTRACE_ERROR;
-    if (gt_model_brief(reader, e, &effect, brief))
-        *event = NULL;
-    else if (!gt_model_fill(reader, e, &effect, &reader->event))
-        return GOTRACE_ERROR;
-    if (!finish_event(reader, &effect))
-        return GOTRACE_ERROR;
-    reader->summary.returned++;
-    return GOTRACE_EVENT;
+    *count = 0;
+    if (status != GOTRACE_EVENT)
+        return status;
+    if (!reader->v2)
+        return next_briefs_v1(reader, briefs, max, count, event);
+    return reader->wanted.some ? gt_v2_next(reader, event)
+                               : gt_v2_next_briefs(reader, briefs, max, count, event);
 }
 
 /* The first event, and those that were selected. */
 __attribute__((noinline)) static gotrace_status next_rare(gotrace_reader *reader,
                                                           const gotrace_event **event)
 {
+    gotrace_brief none;
+    size_t count;
     gotrace_status status = prepare(reader);
     *event = &reader->event;
     if (status != GOTRACE_EVENT)
         return status;
     if (reader->v2)
         return gt_v2_next(reader, event);
-    return reader->wanted.some ? next_wanted_v1(reader) : next_v1(reader, event);
-}
-
-static inline bool is_rare(const gotrace_reader *reader)
-{
-    return reader->stage != GT_READING || reader->wanted.some;
-}
-
-gotrace_status gotrace_reader_next_brief(gotrace_reader *reader, gotrace_brief *brief,
-                                         const gotrace_event **event)
-{
-    if (is_rare(reader))
-        return next_rare(reader, event);
-    return reader->v2 ? gt_v2_next_brief(reader, brief, event)
-                      : next_brief_v1(reader, brief, event);
+    return reader->wanted.some ? next_briefs_v1(reader, &none, 0, &count, event)
+                               : next_v1(reader, event);
 }
 
 gotrace_status gotrace_reader_next(gotrace_reader *reader, const gotrace_event **event)
 {
-    if (is_rare(reader))
+    if (reader->stage != GT_READING || reader->wanted.some)
         return next_rare(reader, event);
     return reader->v2 ? gt_v2_next(reader, event) : next_v1(reader, event);
 }

@@ -56,6 +56,7 @@ typedef struct gt_proc_index {
 /* The result of the first pass. */
 typedef struct gt_index {
     gt_v1_shape shapes[64];
+    uint64_t brief_heads[64]; /* of events that can be in brief: type, kind, resource; else 0 */
     gt_run *runs;
     size_t run_count, run_capacity;
     gt_proc_index *procs;

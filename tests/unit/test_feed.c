@@ -1,4 +1,4 @@
-/* test_feed.c - events and stacks that are read in a thread are those of the reader. */
+/* test_feed.c - events and stacks of a feed, with and without a thread, are those of the reader. */
 #include <string.h>
 
 #include "formats/common/feed.h"
@@ -22,13 +22,14 @@ typedef struct pair {
     feed feed;
     const gotrace_event *direct, *fed; /* the last events */
     uint64_t last_index;               /* generation_index of the last event */
+    bool threaded;                     /* the feed is to read in a thread */
 } pair;
 
 /* False if the trace cannot be opened. */
-static bool pair_open(pair *p, const blob *content)
+static bool pair_open(pair *p, const blob *content, bool threaded)
 {
     bool opened = true;
-    *p = (pair){0};
+    *p = (pair){.threaded = threaded};
     for (int i = 0; i < 2; i++) {
         ck_assert_int_eq(
             gotrace_source_memory(content->bytes, content->size, NULL, &p->sources[i], NULL),
@@ -99,7 +100,7 @@ static void compare_events(const pair *p)
     compare_stacks(p, a->start_stack);
 }
 
-/* Reads up to that many events, with the thread from the first one on. */
+/* Reads up to that many events, in brief from the first one on. */
 static gotrace_status read_pair(pair *p, uint64_t most)
 {
     for (uint64_t n = 0; n < most; n++) {
@@ -109,8 +110,8 @@ static gotrace_status read_pair(pair *p, uint64_t most)
             return status;
         compare_events(p);
         p->last_index = p->direct->generation_index;
-        feed_begin_thread(&p->feed);
-        MUST(p->feed.thread);
+        feed_begin(&p->feed, p->threaded);
+        MUST(!p->feed.thread == !p->threaded);
     }
     return GOTRACE_EVENT;
 }
@@ -139,7 +140,7 @@ START_TEST(whole_traces)
             pair p;
             blob content = f->content;
             content.size -= cut * (content.size / 3);
-            if (pair_open(&p, &content)) {
+            if (pair_open(&p, &content, _i)) {
                 compare_ends(&p, read_pair(&p, UINT64_MAX));
                 count++;
             }
@@ -184,7 +185,7 @@ START_TEST(repeated_generation)
     blob content = trace_sample("go1.26-gens.trace");
     pair p;
     repeat_generation(&content);
-    ck_assert(pair_open(&p, &content));
+    ck_assert(pair_open(&p, &content, _i));
     compare_ends(&p, read_pair(&p, UINT64_MAX));
     ck_assert_uint_eq(gotrace_reader_summary(p.readers[0])->generations, 4);
     ck_assert_uint_eq(gotrace_reader_summary(p.readers[0])->problems, 0);
@@ -202,7 +203,7 @@ START_TEST(stopped)
     for (uint64_t most = 0; most < 3000; most = 2 * most + 1) {
         for (int check = 0; check < 2; check++) {
             pair p;
-            ck_assert(pair_open(&p, &content));
+            ck_assert(pair_open(&p, &content, _i));
             read_pair(&p, most);
             if (check) {
                 gotrace_status status = gotrace_reader_check(p.readers[0]);
@@ -230,34 +231,43 @@ START_TEST(wide_places)
     ck_assert_int_eq(write_events(w, 26, events), GOTRACE_OK);
     ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
     gotrace_writer_free(w);
-    pair p;
-    ck_assert(pair_open(&p, &content));
-    compare_ends(&p, read_pair(&p, UINT64_MAX));
-    ck_assert_uint_ge(gotrace_reader_summary(p.readers[0])->events, 5);
-    pair_close(&p);
+    for (int threaded = 0; threaded < 2; threaded++) {
+        pair p;
+        ck_assert(pair_open(&p, &content, threaded));
+        compare_ends(&p, read_pair(&p, UINT64_MAX));
+        ck_assert_uint_ge(gotrace_reader_summary(p.readers[0])->events, 5);
+        pair_close(&p);
+    }
     blob_free(&content);
 }
 END_TEST
 
-/* Reads a trace by gotrace_reader_next_brief. Returns the number of events, *briefs: of those in
+/* Reads a trace by gotrace_reader_next_briefs. Returns the number of events, *briefs: of those in
  * brief. */
 static uint64_t count_briefs(const blob *content, bool selects, uint64_t *briefs)
 {
+    enum { MOST_BRIEFS = 7 };
     pair p;
-    gotrace_brief brief;
+    gotrace_brief list[MOST_BRIEFS];
     const gotrace_event *e;
     uint64_t events = 0;
+    size_t count;
     *briefs = 0;
-    ck_assert(pair_open(&p, content));
+    ck_assert(pair_open(&p, content, false));
     if (selects)
         gotrace_reader_select(p.readers[0], UINT32_MAX, 0);
-    while (gotrace_reader_next_brief(p.readers[0], &brief, &e) == GOTRACE_EVENT) {
-        MUST(e || brief.kind == GOTRACE_KIND_TRANSITION || brief.kind == GOTRACE_KIND_SYSCALL);
-        MUST(e || brief.given < GOTRACE_BRIEF_OTHER);
-        events++;
-        *briefs += !e;
+    while (gotrace_reader_next_briefs(p.readers[0], list, MOST_BRIEFS, &count, &e) ==
+           GOTRACE_EVENT) {
+        MUST(count <= MOST_BRIEFS && (e || count > 0));
+        for (size_t i = 0; i < count; i++) {
+            MUST(list[i].kind == GOTRACE_KIND_TRANSITION || list[i].kind == GOTRACE_KIND_SYSCALL);
+            MUST(list[i].given < GOTRACE_BRIEF_OTHER);
+        }
+        events += count + (e != NULL);
+        *briefs += count;
     }
-    MUST(e);
+    events += count;
+    *briefs += count;
     pair_close(&p);
     return events;
 }
@@ -283,9 +293,9 @@ int main(void)
     TCase *cases = tcase_create("feed");
     tcase_add_loop_test(cases, wide_places, 0, sizeof wide_ids / sizeof *wide_ids);
     tcase_add_loop_test(cases, brief_events, 0, 2);
-    tcase_add_test(cases, whole_traces);
-    tcase_add_test(cases, repeated_generation);
-    tcase_add_test(cases, stopped);
+    tcase_add_loop_test(cases, whole_traces, 0, 2);
+    tcase_add_loop_test(cases, repeated_generation, 0, 2);
+    tcase_add_loop_test(cases, stopped, 0, 2);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }

@@ -263,40 +263,47 @@ bool gt_model_fill(gotrace_reader *reader, const gt_event *e, const gt_effect *e
     return futile || !shape->detailed || fill_details(reader, e, shape, effect, out);
 }
 
+void gt_model_begin(gotrace_reader *reader)
+{
+    for (unsigned type = 0; type < 64; type++) {
+        const gt_v1_shape *shape = &reader->index.shapes[type];
+        bool fits = shape->kind == GOTRACE_KIND_TRANSITION || shape->kind == GOTRACE_KIND_SYSCALL;
+        if (fits && !shape->detailed)
+            reader->index.brief_heads[type] = GT_HEAD_OF(type, type) |
+                                              GT_HEAD_OF(kind, shape->kind) |
+                                              GT_HEAD_OF(resource, shape->resource);
+    }
+}
+
 bool gt_model_brief(const gotrace_reader *reader, const gt_event *e, const gt_effect *effect,
                     gotrace_brief *b)
 {
     const gt_v1_shape *shape = &reader->index.shapes[e->type];
     const gt_proc_state *place = gt_states_proc(reader->states, e);
-    bool blocks = e->flags & GT_EVENT_BLOCKS;
-    uint8_t kind = blocks ? GOTRACE_KIND_TRANSITION : shape->kind;
-    uint8_t resource = blocks ? GOTRACE_RESOURCE_GOROUTINE : shape->resource;
-    changed change = {0};
-    gt_head head = GT_HEAD_OF(type, e->type) | GT_HEAD_OF(kind, kind) |
-                   GT_HEAD_OF(resource, resource) | GT_HEAD_OF(range, shape->range) |
-                   GT_HEAD_OF(flags, e->flags & (uint8_t)~GT_EVENT_BLOCKS) |
-                   GT_HEAD_OF(flags, effect->suspect ? GOTRACE_EVENT_SUSPECT : 0);
-    if ((kind != GOTRACE_KIND_TRANSITION && kind != GOTRACE_KIND_SYSCALL) || shape->detailed ||
-        e->flags & GOTRACE_EVENT_FUTILE || e->stack > UINT32_MAX ||
+    gt_head head = reader->index.brief_heads[e->type];
+    if (head == 0 || e->flags & (GOTRACE_EVENT_FUTILE | GT_EVENT_BLOCKS) || e->stack > UINT32_MAX ||
         !gt_brief_id(place->id, &b->proc) || !gt_brief_id(place->thread, &b->thread))
         return false;
-    if (kind == GOTRACE_KIND_TRANSITION)
-        head |= fill_transition(e, shape, effect, resource, place->id, &change);
-    const char *reason = shape->kind == GOTRACE_KIND_TRANSITION ? shape->does->text : NULL;
-    uint8_t given = GOTRACE_BRIEF_CAUSE;
+    changed change = {0};
+    if (shape->kind == GOTRACE_KIND_TRANSITION)
+        head |= fill_transition(e, shape, effect, shape->resource, place->id, &change);
+    const char *reason = shape->does->text;
+    uint8_t given = reason               ? GOTRACE_BRIEF_REASON
+                    : change.start_stack ? GOTRACE_BRIEF_START_STACK
+                                         : GOTRACE_BRIEF_CAUSE;
     b->extra.cause = change.cause;
-    if (reason) {
-        b->extra.reason = reason;
-        given = GOTRACE_BRIEF_REASON;
-    } else if (change.start_stack) {
-        b->extra.start_stack = change.start_stack;
-        given = GOTRACE_BRIEF_START_STACK;
+    if (given != GOTRACE_BRIEF_CAUSE) {
+        if (change.cause || (reason && change.start_stack))
+            return false;
+        if (reason)
+            b->extra.reason = reason;
+        else
+            b->extra.start_stack = change.start_stack;
     }
-    if ((change.cause != 0) + (change.start_stack != 0) + (reason != NULL) > 1)
-        return false;
     b->time = gt_time_of(reader, e->ticks);
     b->offset = e->offset;
-    gt_brief_set_head(b, head, given);
+    uint8_t flags = e->flags | (effect->suspect ? GOTRACE_EVENT_SUSPECT : 0);
+    gt_brief_set_head(b, head | GT_HEAD_OF(flags, flags), given);
     b->lane = effect->lane ? (int32_t)effect->lane : b->proc;
     b->stack = (uint32_t)e->stack;
     b->goroutine = e->goroutine;

@@ -11,7 +11,10 @@
 bool gt_model_fill(gotrace_reader *reader, const gt_event *event, const gt_effect *effect,
                    gotrace_event *out);
 
-/* The same for a gotrace_brief; false if that cannot represent the event. */
+/* Call it when the file is indexed. */
+void gt_model_begin(gotrace_reader *reader);
+
+/* The same as gt_model_fill for a gotrace_brief; false if that cannot represent the event. */
 bool gt_model_brief(const gotrace_reader *reader, const gt_event *event, const gt_effect *effect,
                     gotrace_brief *brief);
 

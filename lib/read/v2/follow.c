@@ -190,31 +190,35 @@ static void unbind_proc(struct gt_v2 *v2, gt_v2_thread *t)
 
 /* ---- output ---------------------------------------------------------------------------------- */
 
-GT_INLINE void return_transition(gt_follow *f, gt_v2_change c, uint64_t cause)
+/* Returns a transition, in brief if possible. cause: of a run. */
+GT_INLINE void return_transition(gt_follow *f, uint8_t type, const uint64_t *args, gt_v2_change c,
+                                 uint64_t cause)
 {
-    if (f->v2->brief && f->v2->out_count == 0 && gt_v2_fill_brief(f, c, cause))
+    gt_head states = GT_HEAD_OF(from, c.from) | GT_HEAD_OF(to, c.to);
+    if (f->v2->brief && f->v2->out_count == 0 &&
+        gt_v2_fill_brief(f, type, args, c.subject, states, cause))
         return;
-    gt_v2_emit_args(f, f->e->type, f->e->args, c)->event.cause = cause;
+    gt_v2_emit_args(f, type, args, c)->event.cause = cause;
 }
 
-/* gt_v2_emit_transition of most events: nothing else of the output changes. cause: of a run. */
+/* The same for most events: nothing else of the output changes. */
 GT_INLINE void put_transition(gt_follow *f, gt_v2_change c, uint64_t cause)
 {
     if (f->v2->no_output)
         gt_v2_skip(f, f->e->type);
     else
-        return_transition(f, c, cause);
+        return_transition(f, f->e->type, f->e->args, c, cause);
 }
 
 /* An event derived from another one, with arguments of its own. */
-static gt_v2_out *emit_derived(gt_follow *f, uint8_t type, uint64_t a, uint64_t b,
-                               gt_v2_change change)
+static void emit_derived(gt_follow *f, uint8_t type, uint64_t a, uint64_t b, gt_v2_change change,
+                         uint64_t cause)
 {
     uint64_t *args = f->v2->out[f->v2->out_count].args;
     memset(args, 0, sizeof f->v2->out->args);
     args[0] = a;
     args[1] = b;
-    return gt_v2_emit_args(f, type, args, change);
+    return_transition(f, type, args, change, cause);
 }
 
 /* Whether damaged bytes are read as an event that did not happen: it breaks a rule, and soon after
@@ -479,11 +483,11 @@ static gt_followed switch_goroutines(gt_follow *f, const gotrace_semantics *does
     const gt_v2_change self = change_of_self(f, does);
     bool wakes = does->other.from == GOTRACE_STATE_WAITING;
     if (wakes) {
-        gt_v2_emit_transition(
-            f, f->e->type, (gt_v2_change){next, id, GOTRACE_STATE_WAITING, GOTRACE_STATE_RUNNABLE});
-        emit_derived(f, stop_type(does->self.to), 0, 0, self);
+        put_transition(f, (gt_v2_change){next, id, GOTRACE_STATE_WAITING, GOTRACE_STATE_RUNNABLE},
+                       0);
+        emit_derived(f, stop_type(does->self.to), 0, 0, self, 0);
     } else {
-        gt_v2_emit_transition(f, f->e->type, self);
+        put_transition(f, self, 0);
     }
     bool same = f->g && next == f->g;
     uint64_t cause = wakes ? f->e->offset : next->cause;
@@ -495,10 +499,8 @@ static gt_followed switch_goroutines(gt_follow *f, const gotrace_semantics *does
         !(next = gt_goroutine_get(&f->v2->goroutines, id)))
         return gt_v2_refused(f);
     f->g = NULL;
-    gt_v2_out *out = emit_derived(
-        f, GOTRACE_V2_GoStart, id, seq,
-        (gt_v2_change){next, id, GOTRACE_STATE_RUNNABLE, GOTRACE_STATE_RUNNING});
-    out->event.cause = cause;
+    emit_derived(f, GOTRACE_V2_GoStart, id, seq,
+                 (gt_v2_change){next, id, GOTRACE_STATE_RUNNABLE, GOTRACE_STATE_RUNNING}, cause);
     change_other(f, does, next);
     return GT_FOLLOW_DONE;
 }
@@ -548,7 +550,7 @@ GT_INLINE gt_followed follow_goroutines(gt_follow *f, const gotrace_semantics *d
     bool with_proc = does->proc.to && f->g;
     if (with_proc && does->proc.to == GOTRACE_STATE_ABANDONED && f->p)
         emit_derived(f, GOTRACE_V2_ProcSteal, f->p->id, 0,
-                     (gt_v2_change){NULL, f->p->id, GOTRACE_STATE_RUNNING, GOTRACE_STATE_IDLE});
+                     (gt_v2_change){NULL, f->p->id, GOTRACE_STATE_RUNNING, GOTRACE_STATE_IDLE}, 0);
     put_transition(f, change_of_self(f, does), 0);
     if (with_proc)
         change_own_proc(f, does);
@@ -572,6 +574,7 @@ gt_v2_proc *gt_v2_proc_of(gotrace_reader *reader, uint64_t id, bool make)
     if (!p)
         return NULL;
     *p = (gt_v2_proc){.id = id};
+    v2->wide = v2->wide || id > INT32_MAX;
     if (!gt_map_put(&v2->procs, id, (uint64_t)(uintptr_t)p))
         return NULL;
     reader->summary.procs++;

@@ -94,9 +94,10 @@ bool gt_v2_wants_change(const gt_follow *f, uint8_t type, const uint64_t *args, 
 void gt_v2_put_out(const gt_follow *f, gt_v2_out *out, uint8_t type, const uint64_t *args,
                    gt_v2_change change);
 
-/* Stores a transition in v2->brief, and takes its time; false if that cannot represent it. cause:
- * of a run. */
-bool gt_v2_fill_brief(const gt_follow *f, gt_v2_change change, uint64_t cause);
+/* Stores a transition in v2->brief, and takes its time; false if that cannot represent it. states:
+ * members of the head. cause: of a run. */
+bool gt_v2_fill_brief(const gt_follow *f, uint8_t type, const uint64_t *args, uint64_t subject,
+                      gt_head states, uint64_t cause);
 
 /* Makes the times of outputs strictly increasing, as in Go's reader. Returns the time of the next
  * one, whose event has that time. */

@@ -197,6 +197,7 @@ gt_v2_thread *gt_v2_thread_of(gotrace_reader *reader, struct gt_v2 *v2, uint64_t
         return NULL;
     }
     *t = (gt_v2_thread){.id = id};
+    v2->wide = v2->wide || id > INT32_MAX;
     reader->summary.threads++;
     return t;
 }

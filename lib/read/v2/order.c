@@ -287,11 +287,9 @@ static bool comes_first(const struct gt_v2 *v2, int64_t time)
            (v2->waits.parked_count && gt_waits_earliest(&v2->waits) <= time);
 }
 
-/* False if no sample is next. */
+/* False if a sample is left, but others come first. */
 static bool put_sample(gotrace_reader *reader, struct gt_v2 *v2)
 {
-    if (v2->next_sample == v2->sample_count)
-        return false;
     const gt_v2_sample *s = &v2->samples[v2->next_sample];
     if (comes_first(v2, s->time))
         return false;
@@ -440,7 +438,7 @@ static bool step(gotrace_reader *reader, struct gt_v2 *v2, bool *end)
     v2->out_next = v2->out_count = 0;
     while (v2->out_count == 0) {
         bool none = true;
-        if (put_sample(reader, v2))
+        if (v2->next_sample < v2->sample_count && put_sample(reader, v2))
             continue;
         if (v2->entered && v2->current < v2->generation_count && !advance(reader, v2, &none))
             return false;
@@ -461,27 +459,6 @@ GT_INLINE const gotrace_event *finish_output(gotrace_reader *reader, gt_v2_out *
     return event;
 }
 
-/* Whether the next event, if there is one, is one of the current generation, and not a sample. */
-static inline bool within_generation(const struct gt_v2 *v2)
-{
-    return v2->entered && v2->current < v2->generation_count && v2->next_sample == v2->sample_count;
-}
-
-/* Puts more events into v2->out. *end: there are none. False if reading cannot continue. */
-static inline bool produce(gotrace_reader *reader, struct gt_v2 *v2, bool *end)
-{
-    bool none = false;
-    *end = false;
-    v2->out_next = v2->out_count = 0;
-    while (!none && within_generation(v2)) {
-        if (!advance(reader, v2, &none))
-            return false;
-        if (v2->out_count)
-            return true;
-    }
-    return step(reader, v2, end);
-}
-
 /* No event was produced. */
 __attribute__((cold)) static gotrace_status end_output(gotrace_reader *reader, bool end,
                                                        const gotrace_event **next)
@@ -490,41 +467,52 @@ __attribute__((cold)) static gotrace_status end_output(gotrace_reader *reader, b
     return end ? gt_finish(reader) : GOTRACE_ERROR;
 }
 
-static inline gotrace_status take_output(gotrace_reader *reader, struct gt_v2 *v2,
-                                         const gotrace_event **next)
+enum { MOST_OUTPUTS = 3 /* of a record */ };
+
+/* Stores events of the current generation in brief, before `last`, and one that cannot be stored in
+ * v2->out. False if reading cannot continue. */
+static inline bool produce(gotrace_reader *reader, struct gt_v2 *v2, const gotrace_brief *last)
 {
-    *next = finish_output(reader, &v2->out[v2->out_next++]);
-    reader->summary.returned++;
-    return GOTRACE_EVENT;
+    bool none = !v2->entered || v2->current == v2->generation_count;
+    v2->out_next = v2->out_count = 0;
+    while (!none && v2->out_count == 0 && last - v2->brief >= MOST_OUTPUTS) {
+        gotrace_brief *before = v2->brief;
+        if ((v2->next_sample == v2->sample_count || !put_sample(reader, v2)) &&
+            !advance(reader, v2, &none)) {
+            v2->brief = before;
+            return false;
+        }
+    }
+    return true;
 }
 
 gotrace_status gt_v2_next(gotrace_reader *reader, const gotrace_event **next)
 {
     struct gt_v2 *v2 = reader->v2;
     bool end = false;
-    if (v2->out_next == v2->out_count && (!produce(reader, v2, &end) || end))
+    if (v2->out_next == v2->out_count && (!step(reader, v2, &end) || end))
         return end_output(reader, end, next);
-    return take_output(reader, v2, next);
+    *next = finish_output(reader, &v2->out[v2->out_next++]);
+    reader->summary.returned++;
+    return GOTRACE_EVENT;
 }
 
-gotrace_status gt_v2_next_brief(gotrace_reader *reader, gotrace_brief *brief,
-                                const gotrace_event **next)
+gotrace_status gt_v2_next_briefs(gotrace_reader *reader, gotrace_brief *briefs, size_t max,
+                                 size_t *count, const gotrace_event **next)
 {
     struct gt_v2 *v2 = reader->v2;
-    bool end = false;
     if (v2->out_next < v2->out_count)
-        return take_output(reader, v2, next);
-    v2->brief = brief;
-    v2->is_brief = false;
-    bool done = produce(reader, v2, &end);
+        return gt_v2_next(reader, next);
+    v2->brief = briefs;
+    bool done = produce(reader, v2, briefs + max);
+    *count = (size_t)(v2->brief - briefs);
+    reader->summary.returned += *count;
     v2->brief = NULL;
-    if (!done || end)
-        return end_output(reader, end, next);
-    if (!v2->is_brief)
-        return take_output(reader, v2, next);
-    v2->out_next = 1;
+    if (!done)
+        return end_output(reader, false, next);
+    if (*count == 0 || v2->out_count > 0)
+        return gt_v2_next(reader, next);
     *next = NULL;
-    reader->summary.returned++;
     return GOTRACE_EVENT;
 }
 
@@ -559,7 +547,8 @@ bool gt_v2_check_alone(gotrace_reader *reader)
         skip_outputs(reader, v2);
         if (!step_to_sample(reader, v2))
             return false;
-        if (!put_sample(reader, v2) && !advance(reader, v2, &none))
+        if ((v2->next_sample == v2->sample_count || !put_sample(reader, v2)) &&
+            !advance(reader, v2, &none))
             return false;
     }
     if (problem_count(reader) != v2->assumed->loaded)

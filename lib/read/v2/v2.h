@@ -198,7 +198,7 @@ struct gt_v2 {
                          without a thread */
     size_t out_count, out_next;
     gotrace_brief *brief; /* where an event may be stored in place of out[0]; NULL: nowhere */
-    bool is_brief;        /* it was */
+    bool wide;            /* there is a proc or a thread whose id a brief cannot represent */
     int64_t since;        /* of the event that is put into out: gotrace_event.since in its ticks */
     int64_t last_time;    /* of the last event returned; times strictly increase */
     uint64_t outputs;     /* number of events returned */
@@ -269,10 +269,10 @@ bool gt_v2_mend_times(gotrace_reader *reader, gt_v2_cursor *cursor) __attribute_
 bool gt_v2_start(gotrace_reader *reader);
 gt_v2_thread *gt_v2_thread_of(gotrace_reader *reader, struct gt_v2 *v2, uint64_t id);
 
-/* As gotrace_reader_next and gotrace_reader_next_brief, if reading has begun. */
+/* As gotrace_reader_next and gotrace_reader_next_briefs, if reading has begun. */
 gotrace_status gt_v2_next(gotrace_reader *reader, const gotrace_event **event);
-gotrace_status gt_v2_next_brief(gotrace_reader *reader, gotrace_brief *brief,
-                                const gotrace_event **event);
+gotrace_status gt_v2_next_briefs(gotrace_reader *reader, gotrace_brief *briefs, size_t max,
+                                 size_t *count, const gotrace_event **event);
 /* Checks all remaining events, without returning them. */
 bool gt_v2_check(gotrace_reader *reader);
 
