@@ -10,9 +10,7 @@
 enum {
     MOST_DIFFERENT = PARQUET_GROUP_ROWS / 2, /* values of a dictionary of integers */
     SLOTS = 2 * MOST_DIFFERENT,
-    LEVEL = 3,            /* of zstd: for what repeats */
-    LEVEL_OF_NUMBERS = 4, /* for pages whose values have several bytes: 4 to 6% less */
-    LONGEST_BOUND = 256   /* bytes of a text that bounds a column */
+    LONGEST_BOUND = 256 /* bytes of a text that bounds a column */
 };
 
 void group_free(group *g, size_t count)
@@ -23,6 +21,23 @@ void group_free(group *g, size_t count)
     free(g->texts);
     gt_lookup_free(&g->lookup, gt_malloc());
     *g = (group){0};
+}
+
+/* Parameters of zstd with which numbers are 5% smaller than at level 4 in the same time. */
+static bool set_parameters(ZSTD_CCtx *zstd)
+{
+    static const struct {
+        ZSTD_cParameter name;
+        int value;
+    } list[] = {{ZSTD_c_strategy, ZSTD_greedy},
+                {ZSTD_c_minMatch, 5},
+                {ZSTD_c_searchLog, 3},
+                {ZSTD_c_hashLog, 17},
+                {ZSTD_c_chainLog, 17}};
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        if (ZSTD_isError(ZSTD_CCtx_setParameter(zstd, list[i].name, list[i].value)))
+            return false;
+    return true;
 }
 
 bool scratch_init(scratch *s)
@@ -38,8 +53,8 @@ bool scratch_init(scratch *s)
                    .levels = malloc(PARQUET_GROUP_ROWS / 8),
                    .numbers = malloc(MOST_DIFFERENT * sizeof *s->numbers),
                    .number_room = MOST_DIFFERENT};
-    return s->zstd && s->values && s->indices && s->different && s->sorted && s->slots &&
-           s->order && s->before && s->levels && s->numbers;
+    return s->zstd && set_parameters(s->zstd) && s->values && s->indices && s->different &&
+           s->sorted && s->slots && s->order && s->before && s->levels && s->numbers;
 }
 
 void scratch_free(scratch *s)
@@ -68,10 +83,8 @@ static inline size_t row_at(const scratch *s, bool has_order, size_t i)
  */
 
 /* Compresses s->page into s->packed; returns the size, or 0 if memory was refused. */
-static size_t compress_page(scratch *s, int level)
+static size_t compress_page(scratch *s)
 {
-    if (ZSTD_isError(ZSTD_CCtx_setParameter(s->zstd, ZSTD_c_compressionLevel, level)))
-        return 0;
     s->packed.size = 0;
     uint8_t *room = buffer_reserve(&s->packed, ZSTD_compressBound(s->page.size));
     if (s->page.failed || !room)
@@ -81,11 +94,11 @@ static size_t compress_page(scratch *s, int level)
 }
 
 /* Compresses s->page and writes it with its header. values: of the page, nulls too. */
-static bool write_page(scratch *s, bool dictionary, size_t values, int level, out *o,
-                       uint64_t *offset, chunk *c)
+static bool write_page(scratch *s, bool dictionary, size_t values, out *o, uint64_t *offset,
+                       chunk *c)
 {
     size_t plain = s->page.size;
-    size_t packed = compress_page(s, level);
+    size_t packed = compress_page(s);
     if (packed == 0)
         return false;
     /* The page is compressed: its memory can be used for the header. */
@@ -299,56 +312,92 @@ static size_t number_values(scratch *s, size_t count)
     return different;
 }
 
-/* One miniblock: differences above the least one, in whole bytes, because zstd then finds more than
- * it saves to pack bits. */
-static void put_miniblock(byte_buffer *page, const uint64_t *above, size_t count, size_t size,
-                          size_t width)
+/* How the differences of a block are stored: as bytes above a base. */
+typedef struct step_range {
+    int64_t base;
+    unsigned width; /* bytes */
+} step_range;
+
+static unsigned bytes_of(uint64_t value)
 {
-    /* Each number is stored with all its bytes; the next one replaces the highest. */
-    uint8_t *to = buffer_reserve(page, size * width + sizeof *above);
-    if (!to || width == 0)
-        return;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t value = htole64(above[i]);
-        memcpy(to + i * width, &value, sizeof value);
-    }
-    memset(to + count * width, 0, (size - count) * width);
-    page->size += size * width;
+    unsigned bytes = 0;
+    while (bytes < sizeof value && value >> 8 * bytes)
+        bytes++;
+    return bytes;
 }
 
-/* DELTA_BINARY_PACKED. */
-static void put_delta(scratch *s, size_t count)
+/* The base is the least difference only if no 0, -2^7, -2^15, ... is below it: equal differences
+ * then have equal bytes in most blocks, which zstd finds. */
+static step_range range_of(const int64_t *steps, size_t count)
 {
-    enum { BLOCK = 128, MINIBLOCKS = 4, MINIBLOCK = BLOCK / MINIBLOCKS };
+    int64_t least = INT64_MAX, greatest = INT64_MIN, base = 0;
+    for (size_t i = 0; i < count; i++) {
+        least = steps[i] < least ? steps[i] : least;
+        greatest = steps[i] > greatest ? steps[i] : greatest;
+    }
+    for (unsigned bits = 7; base > least; bits += 8)
+        base = bits < 63 ? -(INT64_C(1) << bits) : INT64_MIN;
+    return (step_range){base, bytes_of((uint64_t)greatest - (uint64_t)base)};
+}
+
+/* Differences in whole bytes, because zstd then finds more than it saves to pack bits. */
+static void put_miniblock(byte_buffer *page, const int64_t *steps, size_t count, size_t size,
+                          const step_range *as)
+{
+    /* Each number is stored with all its bytes; the next one replaces the highest. */
+    uint8_t *to = buffer_reserve(page, size * as->width + sizeof *steps);
+    if (!to)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t above = htole64((uint64_t)steps[i] - (uint64_t)as->base);
+        memcpy(to + i * as->width, &above, sizeof above);
+    }
+    memset(to + count * as->width, 0, (size - count) * as->width);
+    page->size += size * as->width;
+}
+
+enum { BLOCK = 512, MINIBLOCK = 32, MINIBLOCKS = BLOCK / MINIBLOCK };
+
+/* same: how all blocks of the page are stored; NULL: each in as few bytes as are possible, but two
+ * of one or two, because numbers of changing size hide repetitions. */
+static void put_block(byte_buffer *page, const int64_t *steps, size_t count, const step_range *same)
+{
+    step_range as[MINIBLOCKS], all = same ? *same : range_of(steps, count);
+    buffer_varint(page, (uint64_t)all.base << 1 ^ (uint64_t)(all.base >> 63));
+    for (size_t m = 0, at = 0; m < MINIBLOCKS; m++, at += MINIBLOCK) {
+        as[m] = (step_range){all.base, at < count ? all.width : 0};
+        if (all.width > 2 && at < count && !same) {
+            uint64_t bits = 0;
+            for (size_t i = at; i < count && i < at + MINIBLOCK; i++)
+                bits |= (uint64_t)steps[i] - (uint64_t)all.base;
+            as[m].width = bits >> 16 ? bytes_of(bits) : 2;
+        }
+        buffer_number(page, 8 * as[m].width, 1);
+    }
+    for (size_t m = 0, at = 0; at < count; m++, at += MINIBLOCK)
+        put_miniblock(page, steps + at, count - at < MINIBLOCK ? count - at : (size_t)MINIBLOCK,
+                      MINIBLOCK, &as[m]);
+}
+
+/* DELTA_BINARY_PACKED. ids: what repeats is far apart. */
+static void put_delta(scratch *s, size_t count, bool ids)
+{
+    enum { WIDEST = 4 };
     byte_buffer *page = &s->page;
     const int64_t *v = s->values;
+    int64_t *steps = s->sorted; /* no longer needed */
+    size_t left = count > 0 ? count - 1 : 0;
+    int64_t first = count > 0 ? v[0] : 0;
     buffer_varint(page, BLOCK);
     buffer_varint(page, MINIBLOCKS);
     buffer_varint(page, count);
-    uint64_t first = count > 0 ? (uint64_t)v[0] : 0;
-    buffer_varint(page, first << 1 ^ (uint64_t)((int64_t)first >> 63));
-    for (size_t at = 1; at < count; at += BLOCK) {
-        size_t size = count - at < BLOCK ? count - at : (size_t)BLOCK;
-        uint64_t above[BLOCK];
-        int64_t least = INT64_MAX;
-        for (size_t i = 0; i < size; i++) {
-            above[i] = (uint64_t)v[at + i] - (uint64_t)v[at + i - 1];
-            least = (int64_t)above[i] < least ? (int64_t)above[i] : least;
-        }
-        uint8_t widths[MINIBLOCKS] = {0};
-        for (size_t i = 0; i < size; i++) {
-            above[i] -= (uint64_t)least;
-            uint8_t *width = &widths[i / MINIBLOCK];
-            while (*width < 8 && above[i] >> 8 * *width)
-                ++*width;
-        }
-        buffer_varint(page, (uint64_t)least << 1 ^ (uint64_t)(least >> 63));
-        for (size_t i = 0; i < MINIBLOCKS; i++)
-            buffer_number(page, 8 * (uint64_t)widths[i], 1);
-        for (size_t i = 0; i < size; i += MINIBLOCK)
-            put_miniblock(page, above + i, size - i < MINIBLOCK ? size - i : (size_t)MINIBLOCK,
-                          MINIBLOCK, widths[i / MINIBLOCK]);
-    }
+    buffer_varint(page, (uint64_t)first << 1 ^ (uint64_t)(first >> 63));
+    for (size_t i = 0; i < left; i++)
+        steps[i] = (int64_t)((uint64_t)v[i + 1] - (uint64_t)v[i]);
+    step_range all = ids ? range_of(steps, left) : (step_range){0};
+    for (size_t at = 0; at < left; at += BLOCK)
+        put_block(page, steps + at, left - at < BLOCK ? left - at : (size_t)BLOCK,
+                  ids && all.width <= WIDEST ? &all : NULL);
 }
 
 static void put_dictionary(scratch *s, size_t different)
@@ -365,13 +414,13 @@ static bool prefers_delta(scratch *s, size_t count, size_t different)
     if (different < count / LONG)
         return false;
     put_dictionary(s, different);
-    size_t dictionary = compress_page(s, LEVEL_OF_NUMBERS);
+    size_t dictionary = compress_page(s);
     s->page.size = 0;
     put_indices(s, count, different);
-    size_t indices = compress_page(s, LEVEL_OF_NUMBERS);
+    size_t indices = compress_page(s);
     s->page.size = 0;
-    put_delta(s, count);
-    size_t delta = compress_page(s, LEVEL_OF_NUMBERS);
+    put_delta(s, count, false);
+    size_t delta = compress_page(s);
     s->page.size = 0;
     return dictionary && indices && delta && delta < dictionary + indices;
 }
@@ -394,7 +443,7 @@ static bool encode_ints(scratch *s, const int64_t *ints, const parquet_column *c
     c->encoding = different > 0 ? ENCODING_DICTIONARY : ENCODING_DELTA;
     if (different > 0) {
         put_dictionary(s, different);
-        if (!write_page(s, true, different, LEVEL, o, offset, c))
+        if (!write_page(s, true, different, o, offset, c))
             return false;
     }
     if (column->optional)
@@ -402,9 +451,8 @@ static bool encode_ints(scratch *s, const int64_t *ints, const parquet_column *c
     if (different > 0)
         put_indices(s, count, different);
     else
-        put_delta(s, count);
-    bool narrow = different > 0 && different <= 1 << 8;
-    return write_page(s, false, c->values, narrow ? LEVEL : LEVEL_OF_NUMBERS, o, offset, c);
+        put_delta(s, count, column->type == PARQUET_ID);
+    return write_page(s, false, c->values, o, offset, c);
 }
 
 /* ---- texts ------------------------------------------------------------------------------------
@@ -480,7 +528,7 @@ static bool encode_texts(scratch *s, const group *g, const uint32_t *texts,
     if (repeats) {
         for (size_t i = 0; i < different; i++)
             put_text(&s->page, g, (uint32_t)s->different[i]);
-        if (!write_page(s, true, different, LEVEL, o, offset, c))
+        if (!write_page(s, true, different, o, offset, c))
             return false;
     }
     if (column->optional)
@@ -492,7 +540,7 @@ static bool encode_texts(scratch *s, const group *g, const uint32_t *texts,
         if (text)
             put_text(&s->page, g, text);
     }
-    return write_page(s, false, g->count, LEVEL, o, offset, c);
+    return write_page(s, false, g->count, o, offset, c);
 }
 
 /* ---- the order of the rows --------------------------------------------------------------------

@@ -310,6 +310,9 @@ START_TEST(deltas)
         chunk c = check_ints(PARQUET_TIME, false, cells, count);
         if (count > 2 && bits > 0)
             ck_assert_int_eq(c.encoding, ENCODING_DELTA);
+        c = check_ints(PARQUET_ID, false, cells, count);
+        if (count > 2 && bits > 0)
+            ck_assert_int_eq(c.encoding, ENCODING_DELTA);
     }
     free(cells);
 }
