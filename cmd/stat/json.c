@@ -86,7 +86,7 @@ static void json_times(report *r, const function_figure *f, uint8_t kind)
     bool first = true;
     out_str(r->out, kind == FIGURE_RANGE ? ",\"range_ns\":{" : ",\"block_ns\":{");
     for (size_t i = 0; i < f->time_count; i++) {
-        const time_figure *p = &f->times[i];
+        const value_set *p = &f->times[i];
         if (p->kind != kind)
             continue;
         if (!first)
@@ -94,7 +94,7 @@ static void json_times(report *r, const function_figure *f, uint8_t kind)
         first = false;
         json_name(r, p->name);
         out_str(r->out, ":{");
-        const histogram values = value_set_histogram(&p->values);
+        const histogram values = value_set_histogram(p);
         json_values(r, &values, f->count - values.count);
         out_char(r->out, '}');
     }

@@ -187,7 +187,7 @@ static void text_parts(report *r, const function_figure *f, uint8_t kind, const 
         size_t size;
         if (f->times[i].kind != kind)
             continue;
-        const histogram values = value_set_histogram(&f->times[i].values);
+        const histogram values = value_set_histogram(&f->times[i]);
         const char *name = name_or_unknown(r, f->times[i].name, &size);
         int length = snprintf(label, sizeof label, shown, (int)names_cut(name, size, 50), name);
         text_label(r, label, (size_t)length, FUNCTION_LABEL);

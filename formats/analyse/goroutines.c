@@ -133,38 +133,47 @@ histogram figure_time(const function_figure *f, uint32_t time)
 {
     for (size_t i = 0; i < f->time_count; i++)
         if (f->times[i].kind == FIGURE_TIME && f->times[i].name == time)
-            return value_set_histogram(&f->times[i].values);
+            return value_set_histogram(&f->times[i]);
     return (histogram){0};
 }
 
-/* Makes room for one more. There may be as many functions as goroutines, with few times each.
- */
-static bool reserve_time(function_figure *f)
+/* Makes room for that many more; false if memory is refused. There may be as many functions as
+ * goroutines, with few times each. */
+static bool reserve_times(function_figure *f, size_t more)
 {
-    if (f->time_count < f->time_room)
+    if (f->time_count + more <= f->time_room)
         return true;
-    uint32_t larger = f->time_room ? 2 * f->time_room : 4;
-    time_figure *list = reallocarray(f->times, larger, sizeof *list);
+    size_t larger = f->time_room ? 2 * (f->time_count + more) : more;
+    value_set *list = larger <= UINT16_MAX ? reallocarray(f->times, larger, sizeof *list) : NULL;
     if (!list)
         return false;
     f->times = list;
-    f->time_room = larger;
+    f->time_room = (uint16_t)larger;
     return true;
 }
 
 static void add_time(run *r, function_figure *f, uint8_t kind, uint32_t name, int64_t value)
 {
-    uint32_t i = 0;
+    size_t i = 0;
     while (i < f->time_count && (f->times[i].name != name || f->times[i].kind != kind))
         i++;
     if (i == f->time_count) {
-        if (!reserve_time(f)) {
+        if (!reserve_times(f, 1)) {
             run_fail(r);
             return;
         }
-        f->times[f->time_count++] = (time_figure){.kind = kind, .name = name};
+        f->times[f->time_count++] = (value_set){.kind = kind, .name = name};
     }
-    add_to_set(r, &f->times[i].values, value);
+    add_to_set(r, &f->times[i], value);
+}
+
+/* How many values a goroutine has; of times those that are not 0. */
+static size_t count_values(const int64_t values[TIME_COUNT], const times *t)
+{
+    size_t count = t->count;
+    for (uint32_t i = 0; i < TIME_COUNT; i++)
+        count += values[i] != 0;
+    return count;
 }
 
 void stat_goroutine_ended(run *r, stat_goroutine *g)
@@ -183,7 +192,9 @@ void stat_goroutine_ended(run *r, stat_goroutine *g)
         [TIME_SYSCALL_BLOCK] = t->syscall_block,
         [TIME_UNKNOWN] = times_unknown(t),
     };
-    f->count++;
+    /* Many functions have one goroutine. */
+    if (f->count++ == 0 && !reserve_times(f, count_values(values, t)))
+        run_fail(r);
     for (uint32_t i = 0; i < TIME_COUNT; i++)
         if (values[i] != 0)
             add_time(r, f, FIGURE_TIME, i, values[i]);

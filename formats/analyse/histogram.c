@@ -101,12 +101,13 @@ bool histogram_add_few(histogram *h, int64_t value)
     return h->stored == HISTOGRAM_EQUAL || add_pair(h, histogram_bucket(value), 1);
 }
 
-/* The n-th bucket in use, ascending, from *cursor on; false past the last. */
+/* The n-th bucket in use, ascending, from *cursor on; false past the last. Of HISTOGRAM_VALUES one
+ * bucket may come several times. */
 static bool next_bucket(const histogram *h, uint32_t *cursor, histogram_pair *pair)
 {
-    uint32_t end = h->stored == HISTOGRAM_EQUAL   ? h->count > 0
-                   : h->stored == HISTOGRAM_PAIRS ? h->used
-                                                  : HISTOGRAM_BUCKETS;
+    uint32_t end = h->stored == HISTOGRAM_EQUAL ? h->count > 0
+                   : h->stored == HISTOGRAM_ALL ? (uint32_t)HISTOGRAM_BUCKETS
+                                                : h->used;
     while (h->stored == HISTOGRAM_ALL && *cursor < end && h->counts.all[*cursor] == 0)
         ++*cursor;
     if (*cursor == end)
@@ -115,6 +116,8 @@ static bool next_bucket(const histogram *h, uint32_t *cursor, histogram_pair *pa
         *pair = h->counts.pairs[*cursor];
     else if (h->stored == HISTOGRAM_ALL)
         *pair = (histogram_pair){*cursor, h->counts.all[*cursor]};
+    else if (h->stored == HISTOGRAM_VALUES)
+        *pair = (histogram_pair){histogram_bucket(h->counts.values[*cursor]), 1};
     else
         *pair = (histogram_pair){histogram_bucket(h->min), (uint32_t)h->count};
     ++*cursor;
@@ -191,59 +194,114 @@ void histogram_free(histogram *h)
 /* ---- sets of values ---------------------------------------------------------------------------
  */
 
-/* Makes one value a histogram, which takes no memory of its own for the value. */
+enum { LEAST_FEW = 2, MOST_FEW = 4 };
+
+/* Makes room for one more of the few values. */
+static bool grow_few(value_set *set)
+{
+    const int64_t one = set->of.one;
+    if (set->stored == VALUES_FEW && set->count != LEAST_FEW)
+        return true;
+    size_t room = set->stored == VALUES_FEW ? MOST_FEW : LEAST_FEW;
+    int64_t *few = realloc(set->stored == VALUES_FEW ? set->of.few : NULL, room * sizeof *few);
+    if (!few)
+        return false;
+    if (set->stored == VALUES_ONE) {
+        few[0] = one;
+        set->count = 1;
+    }
+    set->of.few = few;
+    set->stored = VALUES_FEW;
+    return true;
+}
+
+static bool add_few(value_set *set, int64_t value)
+{
+    if (!grow_few(set))
+        return false;
+    size_t at = set->count++;
+    for (; at > 0 && set->of.few[at - 1] > value; at--)
+        set->of.few[at] = set->of.few[at - 1];
+    set->of.few[at] = value;
+    return true;
+}
+
+/* Makes the values a histogram. */
 static bool make_more(value_set *set)
 {
     if (set->stored == VALUES_MORE)
         return true;
     histogram *more = calloc(1, sizeof *more);
-    if (!more)
+    const histogram values = value_set_histogram(set);
+    if (!more || !histogram_merge(more, &values)) {
+        free(more);
         return false;
-    histogram_add(more, set->of.one);
-    *set = (value_set){.of.more = more, .stored = VALUES_MORE};
+    }
+    value_set_free(set);
+    set->of.more = more;
+    set->stored = VALUES_MORE;
     return true;
 }
 
 bool value_set_add(value_set *set, int64_t value)
 {
+    if (value < 0)
+        value = 0;
     if (set->stored == VALUES_NONE) {
-        *set = (value_set){.of.one = value < 0 ? 0 : value, .stored = VALUES_ONE};
+        set->of.one = value;
+        set->stored = VALUES_ONE;
         return true;
     }
+    if (set->stored == VALUES_ONE || (set->stored == VALUES_FEW && set->count < MOST_FEW))
+        return add_few(set, value);
     return make_more(set) && histogram_add(set->of.more, value);
 }
 
 bool value_set_move(value_set *set, value_set *from)
 {
+    const histogram values = value_set_histogram(from);
     bool done = true;
-    if (set->stored == VALUES_NONE) {
-        *set = *from;
-        *from = (value_set){0};
-        return true;
-    }
-    if (from->stored != VALUES_NONE) {
-        const histogram values = value_set_histogram(from);
+    if (from->stored == VALUES_MORE)
         done = make_more(set) && histogram_merge(set->of.more, &values);
-    }
+    for (size_t i = 0; from->stored == VALUES_FEW && i < from->count; i++)
+        done = done && value_set_add(set, from->of.few[i]);
+    if (from->stored == VALUES_ONE)
+        done = value_set_add(set, from->of.one);
     value_set_free(from);
     return done;
 }
 
 histogram value_set_histogram(const value_set *set)
 {
-    const int64_t one = set->of.one;
-    if (set->stored == VALUES_MORE)
-        return *set->of.more;
-    if (set->stored == VALUES_NONE)
-        return (histogram){0};
-    return (histogram){.count = 1, .sum = one, .min = one, .max = one};
+    const int64_t *few = set->of.few;
+    switch (set->stored) {
+    case VALUES_ONE: {
+        const int64_t one = set->of.one;
+        return (histogram){.count = 1, .sum = one, .min = one, .max = one};
+    }
+    case VALUES_FEW: {
+        histogram h = {.count = set->count,
+                       .min = few[0],
+                       .max = few[set->count - 1],
+                       .counts.values = few,
+                       .stored = HISTOGRAM_VALUES,
+                       .used = set->count};
+        for (size_t i = 0; i < set->count; i++)
+            h.sum = sum_of_times(h.sum, few[i]);
+        return h;
+    }
+    case VALUES_MORE: return *set->of.more;
+    default: return (histogram){0}; /* VALUES_NONE */
+    }
 }
 
 void value_set_free(value_set *set)
 {
+    if (set->stored == VALUES_FEW)
+        free(set->of.few);
     if (set->stored == VALUES_MORE) {
         histogram_free(set->of.more);
         free(set->of.more);
     }
-    *set = (value_set){0};
+    set->stored = VALUES_NONE;
 }

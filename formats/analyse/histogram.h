@@ -23,7 +23,7 @@ typedef struct histogram_pair {
 } histogram_pair;
 
 /* How the counts of buckets are stored. */
-enum { HISTOGRAM_EQUAL, HISTOGRAM_PAIRS, HISTOGRAM_ALL };
+enum { HISTOGRAM_EQUAL, HISTOGRAM_PAIRS, HISTOGRAM_ALL, HISTOGRAM_VALUES };
 
 typedef struct histogram {
     uint64_t count;
@@ -31,9 +31,10 @@ typedef struct histogram {
     union {
         histogram_pair *pairs; /* those that are not 0, ascending */
         uint32_t *all;         /* one for each bucket */
+        const int64_t *values; /* all, ascending: of a value_set, to be read only */
     } counts;
     uint8_t stored;         /* HISTOGRAM_EQUAL: not at all, because all values are equal */
-    uint8_t used, capacity; /* of pairs */
+    uint8_t used, capacity; /* of pairs; of values */
 } histogram;
 
 /* The sum of times that are not negative; the largest value if it is larger. Clocks of damaged
@@ -92,15 +93,20 @@ uint64_t histogram_between(const histogram *h, int64_t from, int64_t to);
 
 void histogram_free(histogram *h);
 
-/* Values of which there is often just one, in 16 bytes: of many names, of which most are rare. */
-enum { VALUES_NONE, VALUES_ONE, VALUES_MORE };
+/* Values of which there are often few, in 16 bytes and those of the values: of many names, of which
+ * most are rare. */
+enum { VALUES_NONE, VALUES_ONE, VALUES_FEW, VALUES_MORE };
 
 typedef struct value_set {
     union {
         int64_t one;
+        int64_t *few; /* ascending */
         histogram *more;
     } of;
+    uint32_t name;  /* of the owner, who has no room for it elsewhere */
+    uint8_t kind;   /* the same */
     uint8_t stored; /* VALUES_* */
+    uint8_t count;  /* of few */
 } value_set;
 
 /* As histogram_add. */

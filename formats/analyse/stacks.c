@@ -58,6 +58,8 @@ static bool same_name(const stacks *s, uint32_t number, const char *bytes, size_
 
 static bool add_text(stacks *s, const char *bytes, size_t size)
 {
+    if (size > UINT32_MAX - s->text_size)
+        return false;
     while (size > s->text_room - s->text_size) {
         char *text = vector_room(s->text, &s->text_room, s->text_room, 1);
         if (!text)
@@ -88,7 +90,7 @@ uint32_t stacks_name(stacks *s, const char *bytes, size_t size)
     s->names = names;
     if (!add_text(s, bytes, size))
         return failed(s);
-    names[s->name_count++] = (stacks_span){s->text_size - size, size};
+    names[s->name_count++] = (stacks_span){(uint32_t)(s->text_size - size), (uint32_t)size};
     gt_lookup_put(&s->name_lookup, slot, hash, (uint32_t)s->name_count);
     return (uint32_t)s->name_count;
 }
@@ -184,6 +186,8 @@ static bool add_stack(stacks *s, const uint32_t *frames, size_t depth)
     if (!list)
         return false;
     s->stacks = list;
+    if (depth > UINT32_MAX - s->number_count)
+        return false;
     while (depth > s->number_room - s->number_count) {
         uint32_t *numbers = vector_room(s->numbers, &s->number_room, s->number_room,
                                         sizeof *numbers);
@@ -192,7 +196,7 @@ static bool add_stack(stacks *s, const uint32_t *frames, size_t depth)
         s->numbers = numbers;
     }
     memcpy(s->numbers + s->number_count, frames, depth * sizeof *frames);
-    list[s->stack_count++] = (stacks_span){s->number_count, depth};
+    list[s->stack_count++] = (stacks_span){(uint32_t)s->number_count, (uint32_t)depth};
     s->number_count += depth;
     return true;
 }

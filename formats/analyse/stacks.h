@@ -15,9 +15,9 @@ typedef struct stacks_frame {
     uint32_t function, file; /* names */
 } stacks_frame;
 
-/* A sequence of items of another array. */
+/* A sequence of items of another array, of which there are less than 2^32. */
 typedef struct stacks_span {
-    size_t first, size;
+    uint32_t first, size;
 } stacks_span;
 
 enum { STACKS_KEPT_REASONS = 64 };

@@ -69,7 +69,7 @@ static void free_function(void *item)
 {
     function_figure *f = item;
     for (size_t i = 0; i < f->time_count; i++)
-        value_set_free(&f->times[i].values);
+        value_set_free(&f->times[i]);
     value_set_free(&f->latency);
     free(f->times);
 }

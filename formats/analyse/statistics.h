@@ -91,19 +91,14 @@ extern const char *const time_names[TIME_COUNT]; /* "total_ns", ... */
 
 enum { FIGURE_TIME, FIGURE_BLOCK, FIGURE_RANGE };
 
-/* The values of one quantity for the goroutines of a function. */
-typedef struct time_figure {
-    uint8_t kind;
-    uint32_t name;    /* of a time: TIME_* */
-    value_set values; /* of the goroutines that have it; of times: those that are not 0 */
-} time_figure;
-
 typedef struct function_figure {
     uint32_t name;
-    uint32_t time_count, time_room;
-    uint64_t count;     /* goroutines */
-    time_figure *times; /* in the order in which they occurred */
-    value_set latency;  /* from runnable to running */
+    uint16_t time_count, time_room;
+    uint64_t count; /* goroutines */
+    /* Of each quantity the values of the goroutines that have it, in the order in which they
+     * occurred. kind: FIGURE_*; name: of a time TIME_*, of which values that are 0 are not here. */
+    value_set *times;
+    value_set latency; /* from runnable to running */
 } function_figure;
 
 /* The values of TIME_*; an empty histogram if there are none. It is the figure's. */

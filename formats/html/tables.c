@@ -41,7 +41,7 @@ static int64_t blocked_time(const function_figure *f)
     int64_t sum = 0;
     for (size_t i = 0; i < f->time_count; i++)
         if (f->times[i].kind == FIGURE_BLOCK)
-            sum = sum_of_times(sum, value_set_histogram(&f->times[i].values).sum);
+            sum = sum_of_times(sum, value_set_histogram(&f->times[i]).sum);
     return sum;
 }
 
