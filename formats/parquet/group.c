@@ -23,7 +23,7 @@ void group_free(group *g, size_t count)
     *g = (group){0};
 }
 
-/* Parameters of zstd with which numbers are 5% smaller than at level 4 in the same time. */
+/* With these parameters of zstd, numbers are 5% smaller than at level 4 in the same time. */
 static bool set_parameters(ZSTD_CCtx *zstd)
 {
     static const struct {
@@ -46,7 +46,7 @@ bool scratch_init(scratch *s)
                    .values = malloc(PARQUET_GROUP_ROWS * sizeof *s->values),
                    .indices = malloc(PARQUET_GROUP_ROWS * sizeof *s->indices),
                    .different = malloc(PARQUET_GROUP_ROWS * sizeof *s->different),
-                   .sorted = malloc((size_t)2 * MOST_DIFFERENT * sizeof *s->sorted),
+                   .keys = malloc(PARQUET_GROUP_ROWS * sizeof *s->keys),
                    .slots = malloc(SLOTS * sizeof *s->slots),
                    .order = malloc(PARQUET_GROUP_ROWS * sizeof *s->order),
                    .before = malloc(PARQUET_GROUP_ROWS * sizeof *s->before),
@@ -54,7 +54,7 @@ bool scratch_init(scratch *s)
                    .numbers = malloc(MOST_DIFFERENT * sizeof *s->numbers),
                    .number_room = MOST_DIFFERENT};
     return s->zstd && set_parameters(s->zstd) && s->values && s->indices && s->different &&
-           s->sorted && s->slots && s->order && s->before && s->levels && s->numbers;
+           s->keys && s->slots && s->order && s->before && s->levels && s->numbers;
 }
 
 void scratch_free(scratch *s)
@@ -63,7 +63,7 @@ void scratch_free(scratch *s)
     free(s->values);
     free(s->indices);
     free(s->different);
-    free(s->sorted);
+    free(s->keys);
     free(s->slots);
     free(s->order);
     free(s->before);
@@ -73,23 +73,81 @@ void scratch_free(scratch *s)
     buffer_free(&s->packed);
 }
 
-/* The row that is written as the i-th. */
-static inline size_t row_at(const scratch *s, bool has_order, size_t i)
+/* ---- order ------------------------------------------------------------------------------------
+ */
+
+/* Sorts numbers by their keys, and leaves those of equal keys as they are: by one byte after
+ * another from the lowest on, without those in which all keys are equal, which are most. temporary:
+ * room for as many. Returns which of both is sorted. */
+static uint16_t *sort_numbers(const uint64_t *keys, uint16_t *numbers, uint16_t *temporary,
+                              size_t count)
 {
-    return has_order ? s->order[i] : i;
+    enum { BITS = 64, DIGITS = 256 };
+    uint64_t varies = 0;
+    for (size_t i = 0; i < count; i++)
+        varies |= keys[i] ^ keys[0];
+    for (int shift = 0; shift < BITS; shift += 8) {
+        uint32_t counts[DIGITS] = {0}, sum = 0;
+        if ((varies >> shift & 0xff) == 0)
+            continue;
+        for (size_t i = 0; i < count; i++)
+            counts[keys[i] >> shift & 0xff]++;
+        for (size_t i = 0; i < DIGITS; i++) {
+            sum += counts[i];
+            counts[i] = sum - counts[i];
+        }
+        for (size_t i = 0; i < count; i++)
+            temporary[counts[keys[numbers[i]] >> shift & 0xff]++] = numbers[i];
+        uint16_t *sorted = temporary;
+        temporary = numbers;
+        numbers = sorted;
+    }
+    return numbers;
+}
+
+/* An integer as an unsigned one that is in the same order. */
+static uint64_t key_of(int64_t value)
+{
+    return (uint64_t)value ^ (uint64_t)INT64_MIN;
+}
+
+/* Sorts the rows by a column: texts are grouped, nulls are first. */
+static void sort_rows(scratch *s, const group *g, const parquet_column *column, size_t index)
+{
+    for (size_t i = 0; i < g->count; i++)
+        s->keys[i] = column->type == PARQUET_TEXT ? g->columns[index].texts[i]
+                                                  : key_of(g->columns[index].ints[i]);
+    uint16_t *sorted = sort_numbers(s->keys, s->order, s->before, g->count);
+    if (sorted != s->order) {
+        s->before = s->order;
+        s->order = sorted;
+    }
+}
+
+void group_order(scratch *s, const group *g, const parquet_column *columns, size_t count)
+{
+    enum { KEYS = 2 };
+    for (size_t i = 0; i < g->count; i++)
+        s->order[i] = (uint16_t)i;
+    for (unsigned key = KEYS; key > 0; key--)
+        for (size_t i = 0; i < count; i++)
+            if (columns[i].order == key)
+                sort_rows(s, g, &columns[i], i);
 }
 
 /* ---- pages ------------------------------------------------------------------------------------
  */
 
-/* Compresses s->page into s->packed; returns the size, or 0 if memory was refused. */
+/* Compresses s->page into s->packed, and empties it; returns the size, or 0 if memory was refused.
+ */
 static size_t compress_page(scratch *s)
 {
-    s->packed.size = 0;
-    uint8_t *room = buffer_reserve(&s->packed, ZSTD_compressBound(s->page.size));
-    if (s->page.failed || !room)
+    size_t plain = s->page.size;
+    s->packed.size = s->page.size = 0;
+    uint8_t *room = buffer_reserve(&s->packed, ZSTD_compressBound(plain));
+    if (s->page.failed || s->packed.failed || !room)
         return 0;
-    size_t packed = ZSTD_compress2(s->zstd, room, s->packed.room, s->page.data, s->page.size);
+    size_t packed = ZSTD_compress2(s->zstd, room, s->packed.room, s->page.data, plain);
     return ZSTD_isError(packed) ? 0 : packed;
 }
 
@@ -97,12 +155,9 @@ static size_t compress_page(scratch *s)
 static bool write_page(scratch *s, bool dictionary, size_t values, out *o, uint64_t *offset,
                        chunk *c)
 {
-    size_t plain = s->page.size;
-    size_t packed = compress_page(s);
+    size_t plain = s->page.size, packed = compress_page(s);
     if (packed == 0)
         return false;
-    /* The page is compressed: its memory can be used for the header. */
-    s->page.size = 0;
     thrift t = {.to = &s->page};
     thrift_begin_item(&t);
     thrift_int(&t, 1, THRIFT_I32, dictionary ? 2 : 0);
@@ -113,8 +168,7 @@ static bool write_page(scratch *s, bool dictionary, size_t values, out *o, uint6
     thrift_int(&t, 2, THRIFT_I32, dictionary ? ENCODING_PLAIN : c->encoding);
     if (!dictionary) {
         thrift_int(&t, 3, THRIFT_I32, ENCODING_RLE); /* definition levels */
-        thrift_int(&t, 4, THRIFT_I32,
-                   ENCODING_RLE); /* repetition levels, of which there are none */
+        thrift_int(&t, 4, THRIFT_I32, ENCODING_RLE); /* repetition levels: there are none */
     }
     thrift_end(&t);
     thrift_end(&t);
@@ -130,28 +184,23 @@ static bool write_page(scratch *s, bool dictionary, size_t values, out *o, uint6
     return true;
 }
 
-/* Which rows are not null, one bit each: a run of equal ones, or packed as s->levels has them. */
+/* Which rows are not null, one bit each, after the size: a run of equal ones, or packed as
+ * s->levels has them. */
 static void put_levels(scratch *s, const chunk *c)
 {
     enum { SIZE = 4 };
-    size_t count = c->values;
-    byte_buffer *page = &s->page;
-    size_t start = page->size;
-    buffer_number(page, 0, SIZE);
-    if (c->nulls == 0 || c->nulls == count) {
-        buffer_varint(page, (uint64_t)count << 1);
-        buffer_number(page, c->nulls == 0, 1);
+    byte_buffer *made = &s->packed; /* not in use */
+    size_t size = (c->values + 7) / 8;
+    made->size = 0;
+    if (c->nulls == 0 || c->nulls == c->values) {
+        buffer_varint(made, c->values << 1);
+        buffer_number(made, c->nulls == 0, 1);
     } else {
-        size_t size = (count + 7) / 8;
-        buffer_varint(page, (uint64_t)size << 1 | 1);
-        buffer_add(page, s->levels, size);
+        buffer_varint(made, size << 1 | 1);
+        buffer_add(made, s->levels, size);
     }
-    if (page->failed)
-        return;
-    size_t end = page->size;
-    page->size = start;
-    buffer_number(page, end - start - SIZE, SIZE);
-    page->size = end;
+    buffer_number(&s->page, made->size, SIZE);
+    buffer_add(&s->page, made->data, made->size);
 }
 
 /* The indices of a dictionary with that many values. */
@@ -191,14 +240,13 @@ static void put_indices(scratch *s, size_t count, size_t different)
 
 /* Gathers the values that are not null in the order of the rows, and marks them; without branches,
  * which the nulls of a column make unpredictable. Returns how many there are. */
-static inline size_t gather_cells(scratch *s, const int64_t *cells, size_t count, bool has_order,
-                                  bool optional)
+static inline size_t gather_cells(scratch *s, const int64_t *cells, size_t count, bool optional)
 {
     size_t used = 0;
     for (size_t i = 0; i < count; i += 8) {
         unsigned byte = 0;
         for (size_t k = i; k < i + 8 && k < count; k++) {
-            int64_t cell = cells[row_at(s, has_order, k)];
+            int64_t cell = cells[s->order[k]];
             unsigned present = !optional | (cell != PARQUET_NULL);
             s->values[used] = cell;
             used += present;
@@ -206,19 +254,6 @@ static inline size_t gather_cells(scratch *s, const int64_t *cells, size_t count
         }
         s->levels[i / 8] = (uint8_t)byte;
     }
-    return used;
-}
-
-static size_t gather(scratch *s, const int64_t *cells, const parquet_column *column, chunk *c)
-{
-    size_t used, count = c->values;
-    if (s->has_order)
-        used = column->optional ? gather_cells(s, cells, count, true, true)
-                                : gather_cells(s, cells, count, true, false);
-    else
-        used = column->optional ? gather_cells(s, cells, count, false, true)
-                                : gather_cells(s, cells, count, false, false);
-    c->nulls = count - used;
     return used;
 }
 
@@ -246,37 +281,6 @@ static uint32_t *slot_of(scratch *s, uint64_t seed, int64_t value)
     return &s->slots[slot];
 }
 
-/* Sorts by one byte after another, from the lowest on; those in which all values are equal are
- * skipped, which are most. temporary: room for as many. Returns which of both is sorted. */
-static int64_t *sort_values(int64_t *values, int64_t *temporary, size_t count)
-{
-    enum { BYTES = 8, DIGITS = 256 };
-    uint32_t counts[BYTES][DIGITS] = {{0}};
-    for (size_t i = 0; i < count; i++) {
-        uint64_t key = (uint64_t)values[i] ^ (uint64_t)INT64_MIN;
-        for (int b = 0; b < BYTES; b++)
-            counts[b][key >> 8 * b & 0xff]++;
-    }
-    for (int b = 0; b < BYTES; b++) {
-        uint64_t first = (uint64_t)values[0] ^ (uint64_t)INT64_MIN;
-        if (counts[b][first >> 8 * b & 0xff] == count)
-            continue;
-        for (uint32_t i = 0, sum = 0; i < DIGITS; i++) {
-            uint32_t own = counts[b][i];
-            counts[b][i] = sum;
-            sum += own;
-        }
-        for (size_t i = 0; i < count; i++) {
-            uint64_t key = (uint64_t)values[i] ^ (uint64_t)INT64_MIN;
-            temporary[counts[b][key >> 8 * b & 0xff]++] = values[i];
-        }
-        int64_t *sorted = temporary;
-        temporary = values;
-        values = sorted;
-    }
-    return values;
-}
-
 /* Numbers the different values in ascending order, which compresses better than the order in which
  * they occur. Returns how many there are; 0: too many for a dictionary. */
 static size_t number_values(scratch *s, size_t count)
@@ -299,14 +303,16 @@ static size_t number_values(scratch *s, size_t count)
         }
         s->indices[i] = *slot - 1;
     }
-    if (different <= 1)
-        return different;
-    /* The slots compare by the old numbering. */
-    memcpy(s->sorted, s->different, different * sizeof *s->sorted);
-    int64_t *sorted = sort_values(s->sorted, s->sorted + MOST_DIFFERENT, different);
-    for (size_t i = 0; i < different; i++)
-        s->numbers[*slot_of(s, seed, sorted[i]) - 1] = (uint32_t)i;
-    memcpy(s->different, sorted, different * sizeof *sorted);
+    uint16_t *numbers = s->before; /* has room for twice as many */
+    for (size_t i = 0; i < different; i++) {
+        s->keys[i] = key_of(s->different[i]);
+        numbers[i] = (uint16_t)i;
+    }
+    numbers = sort_numbers(s->keys, numbers, numbers + MOST_DIFFERENT, different);
+    for (size_t i = 0; i < different; i++) {
+        s->different[i] = (int64_t)key_of((int64_t)s->keys[numbers[i]]);
+        s->numbers[numbers[i]] = (uint32_t)i;
+    }
     for (size_t i = 0; i < count; i++)
         s->indices[i] = s->numbers[s->indices[i]];
     return different;
@@ -385,7 +391,7 @@ static void put_delta(scratch *s, size_t count, bool ids)
     enum { WIDEST = 4 };
     byte_buffer *page = &s->page;
     const int64_t *v = s->values;
-    int64_t *steps = s->sorted; /* no longer needed */
+    int64_t *steps = (int64_t *)s->keys; /* no longer needed */
     size_t left = count > 0 ? count - 1 : 0;
     int64_t first = count > 0 ? v[0] : 0;
     buffer_varint(page, BLOCK);
@@ -415,44 +421,33 @@ static bool prefers_delta(scratch *s, size_t count, size_t different)
         return false;
     put_dictionary(s, different);
     size_t dictionary = compress_page(s);
-    s->page.size = 0;
     put_indices(s, count, different);
     size_t indices = compress_page(s);
-    s->page.size = 0;
     put_delta(s, count, false);
     size_t delta = compress_page(s);
-    s->page.size = 0;
     return dictionary && indices && delta && delta < dictionary + indices;
 }
 
-static bool encode_ints(scratch *s, const int64_t *ints, const parquet_column *column, out *o,
-                        uint64_t *offset, chunk *c)
+/* Gathers the values, with their numbers in a dictionary; returns how many are in it, 0: it is
+ * none.
+ */
+static size_t number_ints(scratch *s, const int64_t *cells, const parquet_column *column, chunk *c)
 {
-    size_t count = gather(s, ints, column, c);
+    size_t count = column->optional ? gather_cells(s, cells, c->values, true)
+                                    : gather_cells(s, cells, c->values, false);
     bool steps = column->type == PARQUET_TIME || column->type == PARQUET_ID;
+    size_t different = 0;
+    c->nulls = c->values - count;
     if (steps)
         find_bounds(s->values, count, column, c);
-    steps = steps && c->least != c->greatest;
-    size_t different = count == 0 || steps ? 0 : number_values(s, count);
+    if (count == 0 || (steps && c->least != c->greatest))
+        return 0;
+    different = number_values(s, count);
     if (different > 0)
         find_bounds(s->different, different, column, c);
-    else if (!steps)
-        find_bounds(s->values, count, column, c);
-    if (different > 0 && prefers_delta(s, count, different))
-        different = 0;
-    c->encoding = different > 0 ? ENCODING_DICTIONARY : ENCODING_DELTA;
-    if (different > 0) {
-        put_dictionary(s, different);
-        if (!write_page(s, true, different, o, offset, c))
-            return false;
-    }
-    if (column->optional)
-        put_levels(s, c);
-    if (different > 0)
-        put_indices(s, count, different);
     else
-        put_delta(s, count, column->type == PARQUET_ID);
-    return write_page(s, false, c->values, o, offset, c);
+        find_bounds(s->values, count, column, c);
+    return different > 0 && prefers_delta(s, count, different) ? 0 : different;
 }
 
 /* ---- texts ------------------------------------------------------------------------------------
@@ -473,38 +468,6 @@ static void put_text(byte_buffer *page, const group *g, uint32_t number)
     buffer_add(page, g->text.data + text->first, text->size);
 }
 
-/* Numbers the texts of the column in the order in which they occur; returns how many there are. */
-static size_t number_texts(scratch *s, const group *g, const uint32_t *texts, chunk *c)
-{
-    size_t different = 0, used = 0;
-    uint32_t low = 0, high = 0;
-    memset(s->numbers, 0, (g->text_count + 1) * sizeof *s->numbers);
-    s->numbers[0] = UINT32_MAX; /* null, which is overwritten */
-    memset(s->levels, 0, (g->count + 7) / 8);
-    for (size_t i = 0; i < g->count; i++) {
-        uint32_t text = texts[row_at(s, s->has_order, i)];
-        if (s->numbers[text] == 0) {
-            s->different[different++] = text;
-            s->numbers[text] = (uint32_t)different;
-            low = low && compare_texts(g, low, text) <= 0 ? low : text;
-            high = high && compare_texts(g, high, text) >= 0 ? high : text;
-        }
-        s->indices[used] = s->numbers[text] - 1;
-        used += text != 0;
-        s->levels[i / 8] |= (uint8_t)((text != 0) << i % 8);
-    }
-    c->nulls = g->count - used;
-    if (low && g->texts[low - 1].size <= LONGEST_BOUND &&
-        g->texts[high - 1].size <= LONGEST_BOUND) {
-        c->bounded = true;
-        c->low = g->text.data + g->texts[low - 1].first;
-        c->low_size = g->texts[low - 1].size;
-        c->high = g->text.data + g->texts[high - 1].first;
-        c->high_size = g->texts[high - 1].size;
-    }
-    return different;
-}
-
 static bool reserve_numbers(scratch *s, size_t count)
 {
     if (count <= s->number_room)
@@ -517,99 +480,78 @@ static bool reserve_numbers(scratch *s, size_t count)
     return true;
 }
 
-static bool encode_texts(scratch *s, const group *g, const uint32_t *texts,
-                         const parquet_column *column, out *o, uint64_t *offset, chunk *c)
+/* Numbers the texts of the column in the order in which they occur; returns how many there are, or
+ * 0 if they do not repeat. */
+static size_t number_texts(scratch *s, const group *g, const uint32_t *texts, chunk *c)
 {
-    if (!reserve_numbers(s, g->text_count + 1))
+    size_t different = 0, used = 0;
+    uint32_t low = 0, high = 0;
+    memset(s->numbers, 0, (g->text_count + 1) * sizeof *s->numbers);
+    s->numbers[0] = UINT32_MAX; /* null, which is overwritten */
+    memset(s->levels, 0, (g->count + 7) / 8);
+    for (size_t i = 0; i < g->count; i++) {
+        uint32_t text = texts[s->order[i]];
+        if (s->numbers[text] == 0) {
+            s->different[different++] = text;
+            s->numbers[text] = (uint32_t)different;
+            low = low && compare_texts(g, low, text) <= 0 ? low : text;
+            high = high && compare_texts(g, high, text) >= 0 ? high : text;
+        }
+        s->indices[used] = s->numbers[text] - 1;
+        used += text != 0;
+        s->levels[i / 8] |= (uint8_t)((text != 0) << i % 8);
+    }
+    c->nulls = g->count - used;
+    const group_text *least = low ? &g->texts[low - 1] : NULL;
+    const group_text *greatest = high ? &g->texts[high - 1] : NULL;
+    if (least && least->size <= LONGEST_BOUND && greatest->size <= LONGEST_BOUND) {
+        c->bounded = true;
+        c->low = g->text.data + least->first;
+        c->low_size = least->size;
+        c->high = g->text.data + greatest->first;
+        c->high_size = greatest->size;
+    }
+    return different <= used / 2 + 1 ? different : 0;
+}
+
+static void put_texts(scratch *s, const group *g, const uint32_t *texts)
+{
+    for (size_t i = 0; i < g->count; i++)
+        if (texts[s->order[i]])
+            put_text(&s->page, g, texts[s->order[i]]);
+}
+
+/* ---- columns ----------------------------------------------------------------------------------
+ */
+
+bool group_encode(scratch *s, const group *g, const parquet_column *column, size_t index, out *o,
+                  uint64_t *offset, chunk *c)
+{
+    bool is_text = column->type == PARQUET_TEXT;
+    const int64_t *ints = g->columns[index].ints;
+    const uint32_t *texts = g->columns[index].texts;
+    *c = (chunk){.values = g->count};
+    s->page.size = 0;
+    if (is_text && !reserve_numbers(s, g->text_count + 1))
         return false;
-    size_t different = number_texts(s, g, texts, c), count = g->count - c->nulls;
-    bool repeats = different > 0 && different <= count / 2 + 1;
-    c->encoding = repeats ? ENCODING_DICTIONARY : ENCODING_PLAIN;
-    if (repeats) {
-        for (size_t i = 0; i < different; i++)
+    size_t different = is_text ? number_texts(s, g, texts, c) : number_ints(s, ints, column, c);
+    size_t count = c->values - c->nulls;
+    c->encoding = different > 0 ? ENCODING_DICTIONARY : is_text ? ENCODING_PLAIN : ENCODING_DELTA;
+    if (different > 0) {
+        for (size_t i = 0; is_text && i < different; i++)
             put_text(&s->page, g, (uint32_t)s->different[i]);
+        if (!is_text)
+            put_dictionary(s, different);
         if (!write_page(s, true, different, o, offset, c))
             return false;
     }
     if (column->optional)
         put_levels(s, c);
-    if (repeats)
+    if (different > 0)
         put_indices(s, count, different);
-    for (size_t i = 0; !repeats && i < g->count; i++) {
-        uint32_t text = texts[row_at(s, s->has_order, i)];
-        if (text)
-            put_text(&s->page, g, text);
-    }
-    return write_page(s, false, g->count, o, offset, c);
-}
-
-/* ---- the order of the rows --------------------------------------------------------------------
- */
-
-/* The key by which a cell is sorted, as small as possible: texts are grouped, nulls are first. */
-static uint64_t key_of(const group *g, const parquet_column *column, size_t index, int64_t least,
-                       size_t row)
-{
-    if (column->type == PARQUET_TEXT)
-        return g->columns[index].texts[row];
-    int64_t cell = g->columns[index].ints[row];
-    return cell == PARQUET_NULL ? 0 : (uint64_t)cell - (uint64_t)least + 1;
-}
-
-/* Sorts s->order by a column, and leaves rows of equal cells as they are: by one byte after another
- * from the lowest on, without those in which all keys are equal. */
-static void sort_rows(scratch *s, const group *g, const parquet_column *column, size_t index)
-{
-    enum { BITS = 64, DIGITS = 256 };
-    int64_t least = INT64_MAX;
-    for (size_t i = 0; i < g->count && column->type != PARQUET_TEXT; i++) {
-        int64_t cell = g->columns[index].ints[i];
-        least = cell < least && cell != PARQUET_NULL ? cell : least;
-    }
-    const uint64_t first = key_of(g, column, index, least, 0);
-    uint64_t varies = 0;
-    for (size_t i = 0; i < g->count; i++)
-        varies |= key_of(g, column, index, least, i) ^ first;
-    for (int shift = 0; shift < BITS; shift += 8) {
-        uint32_t counts[DIGITS] = {0};
-        if ((varies >> shift & 0xff) == 0)
-            continue;
-        for (size_t i = 0; i < g->count; i++)
-            counts[key_of(g, column, index, least, i) >> shift & 0xff]++;
-        for (uint32_t i = 0, sum = 0; i < DIGITS; i++) {
-            uint32_t own = counts[i];
-            counts[i] = sum;
-            sum += own;
-        }
-        uint16_t *sorted = s->before;
-        for (size_t i = 0; i < g->count; i++) {
-            uint16_t row = s->order[i];
-            sorted[counts[key_of(g, column, index, least, row) >> shift & 0xff]++] = row;
-        }
-        s->before = s->order;
-        s->order = sorted;
-        s->has_order = true;
-    }
-}
-
-void group_order(scratch *s, const group *g, const parquet_column *columns, size_t count)
-{
-    enum { KEYS = 2 };
-    s->has_order = false;
-    for (size_t i = 0; i < g->count; i++)
-        s->order[i] = (uint16_t)i;
-    for (unsigned key = KEYS; key > 0 && g->count > 0; key--)
-        for (size_t i = 0; i < count; i++)
-            if (columns[i].order == key)
-                sort_rows(s, g, &columns[i], i);
-}
-
-bool group_encode(scratch *s, const group *g, const parquet_column *column, size_t index, out *o,
-                  uint64_t *offset, chunk *c)
-{
-    *c = (chunk){.values = g->count};
-    s->page.size = 0;
-    if (column->type == PARQUET_TEXT)
-        return encode_texts(s, g, g->columns[index].texts, column, o, offset, c);
-    return encode_ints(s, g->columns[index].ints, column, o, offset, c);
+    else if (is_text)
+        put_texts(s, g, texts);
+    else
+        put_delta(s, count, column->type == PARQUET_ID);
+    return write_page(s, false, c->values, o, offset, c);
 }

@@ -36,14 +36,13 @@ typedef struct scratch {
     int64_t *values;    /* that are not null */
     uint32_t *indices;  /* of the values, in the dictionary */
     int64_t *different; /* values */
-    int64_t *sorted;    /* different values, in order */
+    uint64_t *keys;     /* for sorting */
     uint32_t *slots;    /* hash table: indices of different values + 1 */
     uint32_t *numbers;  /* from one numbering to another */
     size_t number_room;
     byte_buffer page, packed;
-    bool has_order;   /* the rows of the group are written in another order: */
-    uint16_t *order;  /* their numbers */
-    uint16_t *before; /* the order by the lower bytes of a key */
+    uint16_t *order;  /* in which the rows are written: their numbers */
+    uint16_t *before; /* room for sorting */
     uint8_t *levels;  /* a bit for each cell of a column, set if it is not null */
 } scratch;
 
@@ -75,8 +74,8 @@ enum {
  * they came. For the calls of group_encode. */
 void group_order(scratch *s, const group *g, const parquet_column *columns, size_t count);
 
-/* Encodes a column and writes its pages at *offset of the output, which moves. False if memory was
- * refused. */
+/* Encodes a column of at least one row and writes its pages at *offset of the output, which moves.
+ * False if memory was refused. */
 bool group_encode(scratch *s, const group *g, const parquet_column *column, size_t index, out *o,
                   uint64_t *offset, chunk *c);
 
