@@ -57,6 +57,8 @@ typedef enum moment_kind {
 #define MOMENT_STATES                                                                              \
     (MOMENT_BIT(MOMENT_RUN) | MOMENT_BIT(MOMENT_SCHED) | MOMENT_BIT(MOMENT_WAIT) |                 \
      MOMENT_BIT(MOMENT_SYSCALL))
+/* They have the first numbers. */
+enum { MOMENT_STATE_COUNT = MOMENT_SYSCALL + 1 };
 #define MOMENT_LEVELS (MOMENT_BIT(MOMENT_GOROUTINES) | MOMENT_BIT(MOMENT_HEAP))
 
 /* Its word in expressions. */

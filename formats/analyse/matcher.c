@@ -15,21 +15,25 @@ void matcher_free(matcher *m)
     m->names = m->of_stacks = (matcher_verdicts){0};
 }
 
-/* The place of a verdict; NULL if memory is refused. */
-static uint8_t *verdict_of(matcher *m, matcher_verdicts *v, uint32_t number)
+uint8_t *matcher_verdict(matcher_verdicts *v, uint32_t number)
 {
     if (number >= v->room) {
         size_t room = ((size_t)number + 64) * 2;
         uint8_t *moved = realloc(v->by_number, room);
-        if (!moved) {
-            m->failed = true;
+        if (!moved)
             return NULL;
-        }
         memset(moved + v->room, 0, room - v->room);
         v->by_number = moved;
         v->room = room;
     }
     return &v->by_number[number];
+}
+
+static uint8_t *verdict_of(matcher *m, matcher_verdicts *v, uint32_t number)
+{
+    uint8_t *verdict = matcher_verdict(v, number);
+    m->failed = m->failed || !verdict;
+    return verdict;
 }
 
 bool matcher_name(matcher *m, uint32_t name)

@@ -15,6 +15,9 @@ typedef struct matcher_verdicts {
     size_t room;
 } matcher_verdicts;
 
+/* The place of a verdict; NULL if memory is refused. */
+uint8_t *matcher_verdict(matcher_verdicts *v, uint32_t number);
+
 typedef struct matcher {
     const pattern *pattern;
     const stacks *stacks;

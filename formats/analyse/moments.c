@@ -4,165 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/analyse/search.h"
-#include "formats/analyse/states.h"
+#include "formats/analyse/moments_run.h"
 #include "formats/analyse/vector.h"
-
-typedef struct open_region {
-    uint32_t name, stack;
-    int64_t begin;
-} open_region;
-
-typedef struct find_goroutine {
-    goroutine g;
-    int64_t created;
-    int64_t begin;  /* of its state */
-    int64_t since;  /* when the last change that was returned took effect, in the time of events;
-                       GOTRACE_NO_TIME: before the trace */
-    bool known;     /* begin is set */
-    bool cut;       /* the state began before the trace */
-    bool continues; /* the next change is none: the state was only reported again */
-    open_region *regions;
-    size_t region_count, region_room;
-} find_goroutine;
-
-typedef struct open_task {
-    uint64_t goroutine;
-    uint32_t name, function, stack;
-    int64_t begin;
-} open_task;
-
-/* A stop-the-world, a GC cycle, or a level: active if depth is not 0. */
-typedef struct open_moment {
-    moment m;
-    size_t depth;
-} open_moment;
-
-typedef struct run {
-    find_job *job;
-    const expression *what;
-    feed feed;
-    stacks *stacks;
-    search search;
-    states states;
-    bool all_states;                  /* all changes of goroutines are looked at */
-    int64_t now;                      /* of the event */
-    int64_t least[MOMENT_KIND_COUNT]; /* search_least */
-    idmap tasks;                      /* open_task */
-    idmap alive;                      /* goroutines, if their number is wanted */
-    open_moment stop, cycle;
-    open_moment *levels; /* by number of a term */
-} run;
-
-static bool wants(const run *r, unsigned kinds)
-{
-    return r->what->kinds & kinds;
-}
-
-/* Whether a moment of a state that ends now is too short. */
-static bool is_short(const run *r, uint8_t kind, int64_t begin)
-{
-    return begin <= r->now && (uint64_t)r->now - (uint64_t)begin < (uint64_t)r->least[kind];
-}
-
-/* ---- goroutines -------------------------------------------------------------------------------
- */
-
-static find_goroutine *goroutine_of(const run *r, uint64_t id)
-{
-    return (find_goroutine *)states_goroutine(&r->states, id);
-}
-
-static uint32_t function_of(const run *r, uint64_t id)
-{
-    const find_goroutine *g = goroutine_of(r, id);
-    return g ? g->g.function : 0;
-}
-
-static uint32_t stack_of(run *r, const gotrace_event *e)
-{
-    return stacks_of(r->stacks, e->generation_index, e->stack);
-}
-
-/* A time of states.h, which may be before the trace. */
-static int64_t time_of(const run *r, int64_t time)
-{
-    return time < 0 ? 0 : time > r->now ? r->now : time;
-}
-
-static void goroutine_begins(void *ctx, goroutine *g, const gotrace_event *e)
-{
-    const run *r = ctx;
-    bool here = e->kind == GOTRACE_KIND_TRANSITION && e->from == GOTRACE_STATE_NOT_EXIST;
-    ((find_goroutine *)g)->created = here ? r->now : time_of(r, g->created);
-    ((find_goroutine *)g)->since = GOTRACE_NO_TIME;
-}
-
-static void state_changed(void *ctx, goroutine *g, const gotrace_event *e)
-{
-    run *r = ctx;
-    find_goroutine *own = (find_goroutine *)g;
-    own->since = r->states.beginning || e->from == GOTRACE_STATE_UNDETERMINED ? GOTRACE_NO_TIME
-                                                                              : e->time;
-    if (!own->continues) {
-        own->begin = r->now;
-        own->cut = false;
-    }
-    own->known = true;
-    own->continues = false;
-}
-
-static bool kind_of(uint8_t state, uint8_t *kind)
-{
-    switch (state) {
-    case GOTRACE_STATE_RUNNING: *kind = MOMENT_RUN; return true;
-    case GOTRACE_STATE_RUNNABLE: *kind = MOMENT_SCHED; return true;
-    case GOTRACE_STATE_WAITING: *kind = MOMENT_WAIT; return true;
-    case GOTRACE_STATE_SYSCALL: *kind = MOMENT_SYSCALL; return true;
-    default: return false; /* not a state of a goroutine that exists */
-    }
-}
-
-/* A run has the stack and the reason with which it ended. */
-static void state_ends(void *ctx, goroutine *g, const interval *i, const gotrace_event *e)
-{
-    run *r = ctx;
-    find_goroutine *own = (find_goroutine *)g;
-    if (i->next == i->state) {
-        if (!own->known) {
-            own->begin = time_of(r, i->begin);
-            own->cut = true;
-        }
-        own->continues = true;
-        return;
-    }
-    uint8_t kind;
-    if (!kind_of(i->state, &kind) || !wants(r, MOMENT_BIT(kind)) || is_short(r, kind, own->begin))
-        return;
-    moment m = {.kind = kind,
-                .begun = !own->cut,
-                .ended = e != NULL,
-                .begin = own->begin,
-                .end = r->now,
-                .goroutine = g->id,
-                .function = g->function};
-    if (m.kind == MOMENT_RUN) {
-        bool own_event = e && e->goroutine == g->id;
-        m.stack = own_event ? stack_of(r, e) : 0;
-        m.name = e ? stacks_reason(r->stacks, e->reason) : 0;
-    } else {
-        m.stack = i->stack;
-        m.name = i->reason;
-        m.cause = m.kind == MOMENT_SCHED ? i->cause : 0;
-    }
-    search_offer(&r->search, &m);
-}
+#include "gotrace_experimental.h"
 
 /* ---- regions ----------------------------------------------------------------------------------
  */
 
-static void region_ends(run *r, const find_goroutine *own, const open_region *region, bool begun,
-                        bool ended)
+static void region_ends(find_run *r, const find_goroutine *own, const open_region *region,
+                        bool begun, bool ended)
 {
     search_offer(&r->search, &(moment){.kind = MOMENT_REGION,
                                        .begun = begun,
@@ -178,7 +28,7 @@ static void region_ends(run *r, const find_goroutine *own, const open_region *re
 /* Regions that are open end with their goroutine. */
 static void goroutine_ends(void *ctx, goroutine *g, int64_t time, const gotrace_event *e)
 {
-    run *r = ctx;
+    find_run *r = ctx;
     find_goroutine *own = (find_goroutine *)g;
     (void)time;
     while (own->region_count > 0)
@@ -187,7 +37,7 @@ static void goroutine_ends(void *ctx, goroutine *g, int64_t time, const gotrace_
     own->regions = NULL;
 }
 
-static void region_event(run *r, const gotrace_event *e)
+static void region_event(find_run *r, const gotrace_event *e)
 {
     find_goroutine *own = goroutine_of(r, e->goroutine);
     if (!own)
@@ -198,6 +48,8 @@ static void region_event(run *r, const gotrace_event *e)
                               .begin = own->created};
         bool begun = own->region_count > 0;
         region_ends(r, own, begun ? &own->regions[--own->region_count] : &before, begun, true);
+        if (r->by_region && own->region_count == 0)
+            gotrace_reader_deselect_goroutine(r->feed.reader, own->g.id, true);
         return;
     }
     open_region *list = vector_room(own->regions, &own->region_room, own->region_count,
@@ -207,12 +59,14 @@ static void region_event(run *r, const gotrace_event *e)
         return;
     }
     own->regions = list;
+    if (r->by_region && own->region_count == 0)
+        gotrace_reader_deselect_goroutine(r->feed.reader, own->g.id, false);
     list[own->region_count++] = (open_region){stacks_name(r->stacks, e->text, e->text_size),
                                               stack_of(r, e), r->now};
 }
 
 /* The function may have become known meanwhile, or the goroutine may have ended. */
-static uint32_t function_at_end(const run *r, uint64_t id, uint32_t before)
+static uint32_t function_at_end(const find_run *r, uint64_t id, uint32_t before)
 {
     uint32_t now = function_of(r, id);
     return now ? now : before;
@@ -221,7 +75,7 @@ static uint32_t function_at_end(const run *r, uint64_t id, uint32_t before)
 /* ---- tasks and logs ---------------------------------------------------------------------------
  */
 
-static void task_ends(run *r, uint64_t id, const open_task *task, bool begun, bool ended)
+static void task_ends(find_run *r, uint64_t id, const open_task *task, bool begun, bool ended)
 {
     search_offer(&r->search,
                  &(moment){.kind = MOMENT_TASK,
@@ -236,7 +90,7 @@ static void task_ends(run *r, uint64_t id, const open_task *task, bool begun, bo
                            .id = id});
 }
 
-static void task_event(run *r, const gotrace_event *e)
+static void task_event(find_run *r, const gotrace_event *e)
 {
     const open_task *open = idmap_find(&r->tasks, e->subject);
     open_task made = {.goroutine = e->goroutine,
@@ -258,7 +112,7 @@ static void task_event(run *r, const gotrace_event *e)
     *task = made;
 }
 
-static void log_event(run *r, const gotrace_event *e)
+static void log_event(find_run *r, const gotrace_event *e)
 {
     search_offer(&r->search, &(moment){.kind = MOMENT_LOG,
                                        .begun = true,
@@ -273,7 +127,7 @@ static void log_event(run *r, const gotrace_event *e)
                                        .message_size = e->message_size});
 }
 
-static void end_tasks(run *r)
+static void end_tasks(find_run *r)
 {
     uint64_t *ids = wants(r, MOMENT_BIT(MOMENT_TASK)) ? idmap_sorted_keys(&r->tasks) : NULL;
     for (size_t i = 0; ids && i < r->tasks.count; i++)
@@ -287,7 +141,7 @@ static void end_tasks(run *r)
  */
 
 /* The beginning of a moment that the event begins. */
-static moment moment_of(run *r, moment_kind kind, const gotrace_event *e)
+static moment moment_of(find_run *r, moment_kind kind, const gotrace_event *e)
 {
     return (moment){.kind = (uint8_t)kind,
                     .begun = true,
@@ -297,7 +151,7 @@ static moment moment_of(run *r, moment_kind kind, const gotrace_event *e)
                     .stack = stack_of(r, e)};
 }
 
-static void open_ends(run *r, open_moment *open, bool ended)
+static void open_ends(find_run *r, open_moment *open, bool ended)
 {
     open->depth = 0;
     open->m.ended = ended;
@@ -308,7 +162,7 @@ static void open_ends(run *r, open_moment *open, bool ended)
 
 /* A stop-the-world or a GC cycle. Until 1.9 each proc reports the stop: the first and the last one
  * count. */
-static void range_event(run *r, moment_kind kind, open_moment *open, const gotrace_event *e)
+static void range_event(find_run *r, moment_kind kind, open_moment *open, const gotrace_event *e)
 {
     bool active = open->depth > 0;
     if (e->kind != GOTRACE_KIND_RANGE_END) {
@@ -336,7 +190,7 @@ static void range_event(run *r, moment_kind kind, open_moment *open, const gotra
 }
 
 /* A level changed: the moments are those in which a comparison holds. */
-static void set_level(run *r, moment_kind kind, uint64_t value, const gotrace_event *e)
+static void set_level(find_run *r, moment_kind kind, uint64_t value, const gotrace_event *e)
 {
     for (size_t i = 0; i < r->what->term_count; i++) {
         const expression_term *t = &r->what->terms[i];
@@ -356,7 +210,7 @@ static void set_level(run *r, moment_kind kind, uint64_t value, const gotrace_ev
     }
 }
 
-static void count_goroutine(run *r, const gotrace_event *e)
+static void count_goroutine(find_run *r, const gotrace_event *e)
 {
     size_t before = r->alive.count;
     if (e->subject == 0)
@@ -369,89 +223,6 @@ static void count_goroutine(run *r, const gotrace_event *e)
         set_level(r, MOMENT_GOROUTINES, r->alive.count, e);
 }
 
-/* ---- states that were not returned -------------------------------------------------------------
- */
-
-/* The reader returns only what ends a state that lasted long enough, and what begins one that needs
- * its stack. So the state that ends now may have begun without an event. */
-static void set_state(find_goroutine *own, uint8_t state, int64_t since)
-{
-    own->g.current.state = state;
-    own->g.current.stack = own->g.current.reason = 0;
-    own->g.current.cause = 0;
-    own->begin = since;
-    own->cut = own->continues = false;
-    own->known = true;
-}
-
-static inline bool changes_goroutine(const gotrace_event *e)
-{
-    return e->kind == GOTRACE_KIND_TRANSITION && e->resource == GOTRACE_RESOURCE_GOROUTINE &&
-           e->from != e->to;
-}
-
-/* Before an event that ends a state. */
-static void find_state(const run *r, find_goroutine *own, const gotrace_event *e)
-{
-    uint8_t from = e->kind == GOTRACE_KIND_SYSCALL ? GOTRACE_STATE_RUNNING : e->from;
-    bool known = e->since != GOTRACE_NO_TIME;
-    if (known ? own->since != e->since : own->g.current.state != from)
-        set_state(own, from, known ? e->since : r->now);
-}
-
-/* Whether the event only begins a state, as most of those that are returned: nothing that is wanted
- * ends, and the goroutine goes on. */
-static bool only_begins(const run *r, const find_goroutine *own, const gotrace_event *e)
-{
-    uint8_t kind;
-    if (!own->g.named || e->to == GOTRACE_STATE_NOT_EXIST || !kind_of(e->from, &kind))
-        return false;
-    return !wants(r, MOMENT_BIT(kind)) ||
-           (e->since != GOTRACE_NO_TIME && is_short(r, kind, e->since));
-}
-
-/* Returns whether nothing else is to be done. What states_event would do in addition is of no use
- * here, and takes longer than to read the event. */
-static bool begin_state(run *r, const gotrace_event *e)
-{
-    bool call = e->kind == GOTRACE_KIND_SYSCALL; /* v1: short */
-    bool created = e->from == GOTRACE_STATE_NOT_EXIST && !(e->flags & GOTRACE_EVENT_SUSPECT);
-    if (r->all_states || created || (!call && !changes_goroutine(e)))
-        return false;
-    find_goroutine *own = goroutine_of(r, call ? e->goroutine : e->subject);
-    if (!own || r->states.beginning || own->g.current.state == GOTRACE_STATE_UNDETERMINED)
-        return false;
-    uint32_t reason = e->reason ? stacks_reason(r->stacks, e->reason) : 0;
-    if (call || !only_begins(r, own, e) || (reason && reason == r->states.forever)) {
-        find_state(r, own, e);
-        return false;
-    }
-    set_state(own, e->to, r->now);
-    own->since = e->time;
-    own->g.current.cause = e->goroutine;
-    own->g.current.reason = reason;
-    own->g.current.stack = stack_of(r, e);
-    return true;
-}
-
-/* Which states goroutines are in at the end of the trace. */
-static void find_last_states(run *r)
-{
-    size_t cursor = 0;
-    uint64_t id;
-    void *value;
-    while (r->states.goroutines.count > 0 &&
-           idmap_next(&r->states.goroutines, &cursor, &id, &value)) {
-        find_goroutine *own = value;
-        const gotrace_goroutine *g = gotrace_reader_goroutine(r->feed.reader, id);
-        bool unknown = own->since == GOTRACE_NO_TIME;
-        if (own->g.current.state == GOTRACE_STATE_UNDETERMINED ||
-            (g && (unknown ? g->state == own->g.current.state : g->since == own->since)))
-            continue;
-        set_state(own, g ? g->state : GOTRACE_STATE_NOT_EXIST, g ? g->since : r->now);
-    }
-}
-
 /* ---- the pass ---------------------------------------------------------------------------------
  */
 
@@ -460,7 +231,7 @@ static bool is_metric(const gotrace_event *e, const char *name)
     return e->text_size == strlen(name) && memcmp(e->text, name, e->text_size) == 0;
 }
 
-static void range_of(run *r, const gotrace_event *e)
+static void range_of(find_run *r, const gotrace_event *e)
 {
     if (e->range == GOTRACE_RANGE_STW && wants(r, MOMENT_BIT(MOMENT_STW)))
         range_event(r, MOMENT_STW, &r->stop, e);
@@ -468,10 +239,10 @@ static void range_of(run *r, const gotrace_event *e)
         range_event(r, MOMENT_GC, &r->cycle, e);
 }
 
-static void add_event(run *r, const gotrace_event *e)
+static void add_event(find_run *r, const gotrace_event *e)
 {
     r->now = e->time;
-    if (!begin_state(r, e))
+    if (!moment_states_pass(r, e))
         states_event(&r->states, e);
     else if (!wants(r, MOMENT_BIT(MOMENT_GOROUTINES)))
         return;
@@ -515,7 +286,7 @@ enum {
              1U << GOTRACE_KIND_RANGE_ACTIVE
 };
 
-static bool has_failed(run *r)
+static bool has_failed(find_run *r)
 {
     if (r->states.failed || r->feed.failed)
         r->job->failed = true;
@@ -523,29 +294,49 @@ static bool has_failed(run *r)
 }
 
 /* Whether the states of goroutines or where they start are needed. */
-static bool needs_goroutines(const run *r)
+static bool needs_goroutines(const find_run *r)
 {
-    if (!r->job->counts || wants(r, MOMENT_STATES | MOMENT_BIT(MOMENT_REGION)))
-        return true;
-    for (size_t i = 0; i < r->what->query_count; i++)
-        for (size_t n = 0; n < r->what->queries[i].count; n++)
-            if (r->what->queries[i].code[n].code == OP_FUNCTION)
-                return true;
-    return false;
+    return !r->job->counts ||
+           wants(r, MOMENT_STATES | MOMENT_BIT(MOMENT_REGION) | MOMENT_BIT(MOMENT_GOROUTINES)) ||
+           search_tests(&r->search, OP_FUNCTION);
 }
 
 /* Whether no state is too short. */
-static bool wants_all_states(const run *r)
+static bool wants_all_states(const find_run *r)
 {
-    for (size_t i = 0; i < MOMENT_KIND_COUNT; i++)
-        if (MOMENT_BIT(i) & MOMENT_STATES && (!wants(r, MOMENT_BIT(i)) || r->least[i] > 0))
+    for (size_t i = 0; i < MOMENT_STATE_COUNT; i++)
+        if (!wants(r, MOMENT_BIT(i)) || r->least[i] > 0)
             return false;
     return true;
 }
 
+/* Determines what of the events is needed. A region ends when its goroutine blocks forever, which
+ * must not be deselected while one is open. */
+static void plan(find_run *r)
+{
+    const search *s = &r->search;
+    bool regions = wants(r, MOMENT_BIT(MOMENT_REGION)), of_states = wants(r, MOMENT_STATES);
+    bool all = false;
+    for (size_t i = 0; i < MOMENT_KIND_COUNT; i++)
+        r->least[i] = search_least(&r->search, (moment_kind)i);
+    for (size_t i = 0; i < MOMENT_STATE_COUNT; i++)
+        all = all || (wants(r, MOMENT_BIT(i)) && r->least[i] == 0);
+    r->no_functions = r->states.v1 && gotrace_reader_summary(r->feed.reader)->stacks == 0;
+    r->needs_stacks = !r->job->counts || search_tests(s, OP_STACK);
+    r->needs_reasons = !r->job->counts || search_tests_names(s, MOMENT_STATES);
+    r->by_region = regions && !of_states;
+    r->by_goroutine = of_states && !regions &&
+                      (search_tests(s, OP_FUNCTION) || search_tests(s, OP_GOROUTINE) ||
+                       (all && r->job->only_number));
+    r->by_stack = of_states && !regions && search_tests(s, OP_STACK);
+    r->all_states = wants_all_states(r) && !r->by_stack;
+    r->by_begin = !r->all_states && (r->by_stack || search_tests_names(s, MOMENT_STATES));
+    r->narrows = r->by_region || r->by_goroutine || r->by_begin;
+}
+
 /* Restricts reading to the events that the moments need. Without some transitions the states of
  * goroutines are not right, but those that are wanted are, and where they start is. */
-static void select_events(const run *r)
+static void select_events(const find_run *r)
 {
     static const uint32_t kinds_of[MOMENT_KIND_COUNT] = {
         [MOMENT_STW] = RANGES,
@@ -553,7 +344,6 @@ static void select_events(const run *r)
         [MOMENT_TASK] = 1U << GOTRACE_KIND_TASK_BEGIN | 1U << GOTRACE_KIND_TASK_END,
         [MOMENT_REGION] = 1U << GOTRACE_KIND_REGION_BEGIN | 1U << GOTRACE_KIND_REGION_END,
         [MOMENT_LOG] = 1U << GOTRACE_KIND_LOG,
-        [MOMENT_GOROUTINES] = 1U << GOTRACE_KIND_TRANSITION,
         [MOMENT_HEAP] = 1U << GOTRACE_KIND_METRIC,
     };
     /* The beginnings of states that are needed for their stacks. A goroutine that blocks forever
@@ -582,8 +372,12 @@ static void select_events(const run *r)
         kinds |= wants(r, MOMENT_BIT(i)) ? kinds_of[i] : 0;
         changes |= wants(r, MOMENT_BIT(i)) ? begins_of[i] : 0;
     }
+    /* Waits need them, to know which last forever, and so do states at the beginning. */
+    if (r->job->counts && !r->needs_stacks && !r->states.beginning)
+        changes &= ~(begins_of[MOMENT_SCHED] | begins_of[MOMENT_SYSCALL]);
     if (r->all_states)
-        changes |= 1U << GOTRACE_STATE_RUNNING;
+        changes |= 1U << GOTRACE_STATE_RUNNABLE | 1U << GOTRACE_STATE_RUNNING |
+                   1U << GOTRACE_STATE_SYSCALL;
     if (r->all_states && r->states.v1)
         kinds |= 1U << GOTRACE_KIND_SYSCALL;
     gotrace_reader_select(r->feed.reader, kinds, needs_goroutines(r) ? changes : 0);
@@ -592,30 +386,58 @@ static void select_events(const run *r)
             gotrace_reader_select_lasting(r->feed.reader, state_of[i], r->least[i]);
 }
 
-static gotrace_status read_events(run *r)
+static void deselect_all(find_run *r, bool deselect)
+{
+    size_t cursor = 0;
+    uint64_t id;
+    void *value;
+    while (r->states.goroutines.count > 0 &&
+           idmap_next(&r->states.goroutines, &cursor, &id, &value))
+        gotrace_reader_deselect_goroutine(r->feed.reader, id, deselect);
+}
+
+/* Another thread reads, unless so few events are returned that it would have more work with passing
+ * them on. It cannot be asked to return fewer. */
+static void begin_thread(find_run *r, size_t returned)
+{
+    enum { SEEN = 16384 };
+    if (r->narrows &&
+        (returned < SEEN || returned < gotrace_reader_summary(r->feed.reader)->returned * 3 / 10))
+        return;
+    if (r->by_region)
+        deselect_all(r, false);
+    r->narrows = r->by_region = false;
+    feed_begin(&r->feed, true);
+}
+
+static gotrace_status read_events(find_run *r)
 {
     /* Memory and files are looked at after so many events. */
     enum { INTERVAL = 256 };
     const gotrace_event *e;
     gotrace_status status;
+    bool beginning = r->states.beginning;
     select_events(r);
     for (size_t n = 0; (status = feed_next(&r->feed, &e)) == GOTRACE_EVENT; n++) {
         add_event(r, e);
+        if (beginning && !r->states.beginning)
+            select_events(r);
+        beginning = r->states.beginning;
         if (r->search.ends || r->job->too_hard || (n % INTERVAL == 0 && has_failed(r)))
             return GOTRACE_END;
-        if (r->states.begun)
-            feed_begin(&r->feed, r->job->threads > 1);
+        if (r->job->threads > 1 && r->states.begun && !beginning)
+            begin_thread(r, n);
     }
     return status;
 }
 
 /* What is active ends with the trace. */
-static void end_moments(run *r)
+static void end_moments(find_run *r)
 {
     int64_t end = gotrace_reader_summary(r->feed.reader)->duration;
     r->now = end > r->now ? end : r->now;
     if (!r->all_states)
-        find_last_states(r);
+        moment_states_end(r);
     states_end(&r->states);
     end_tasks(r);
     if (r->stop.depth > 0)
@@ -629,9 +451,9 @@ static void end_moments(run *r)
     has_failed(r);
 }
 
-static bool run_init(run *r)
+static bool run_init(find_run *r)
 {
-    const states_user user = {r, goroutine_begins, state_ends, goroutine_ends, state_changed};
+    const states_user user = moment_states_user(r, goroutine_ends);
     r->stacks = stacks_new();
     r->levels = calloc(r->what->term_count + 1, sizeof *r->levels);
     if (!r->stacks || !r->levels)
@@ -641,13 +463,11 @@ static bool run_init(run *r)
                 sizeof(find_goroutine), &user);
     if (!search_init(&r->search, r->job, r->stacks))
         return false;
-    for (size_t i = 0; i < MOMENT_KIND_COUNT; i++)
-        r->least[i] = search_least(&r->search, (moment_kind)i);
-    r->all_states = wants_all_states(r);
+    plan(r);
     return true;
 }
 
-static void run_free(run *r)
+static void run_free(find_run *r)
 {
     size_t cursor = 0;
     uint64_t id;
@@ -660,13 +480,15 @@ static void run_free(run *r)
     idmap_free(&r->tasks);
     idmap_free(&r->alive);
     search_free(&r->search);
+    free(r->stack_hopes.by_number);
+    free(r->reason_hopes.by_number);
     free(r->levels);
     stacks_free(r->stacks);
 }
 
 gotrace_status moments_find(find_job *job, gotrace_reader *reader)
 {
-    run r = {.job = job, .what = job->what};
+    find_run r = {.job = job, .what = job->what};
     gotrace_status status = GOTRACE_END;
     /* If indexing fails, reading reports the same error. */
     gotrace_reader_index(reader);

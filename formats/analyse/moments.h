@@ -39,12 +39,13 @@ typedef struct find_job {
     bool (*found)(void *ctx, const stacks *names, const moment *m);
     void *ctx;
     size_t threads;
-    bool counts;    /* function and stack of what is found are not used */
-    bool failed;    /* memory was refused */
-    int error;      /* errno of the temporary file; 0: none */
-    bool too_hard;  /* matching a text of the trace reached a limit; reading ended there */
-    size_t hard_at; /* offset of that pattern in the expression */
-    char text[64];  /* the beginning of that text */
+    bool counts;      /* function, stack, reason and cause of what is found are not used */
+    bool only_number; /* nothing of what is found is used */
+    bool failed;      /* memory was refused */
+    int error;        /* errno of the temporary file; 0: none */
+    bool too_hard;    /* matching a text of the trace reached a limit; reading ended there */
+    size_t hard_at;   /* offset of that pattern in the expression */
+    char text[64];    /* the beginning of that text */
 } find_job;
 
 /* Reads the trace to its end, or until no more moments are wanted. Returns the last status of the

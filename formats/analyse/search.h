@@ -32,6 +32,27 @@ void search_free(search *s);
 /* No moment of that kind that is shorter satisfies a query. */
 int64_t search_least(search *s, moment_kind kind);
 
+/* What is known of a moment in addition to its kind. */
+enum {
+    KNOWN_GOROUTINE = 1,
+    KNOWN_FUNCTION = 2,
+    KNOWN_STACK = 4,
+    KNOWN_NAME = 8,
+};
+
+/* The verdict on a moment of which only that is known: FALSE if no query can be satisfied, TRUE if
+ * the expression is, and nothing else of it matters. */
+verdict search_foresee(search *s, const moment *m, unsigned known);
+
+/* Whether the expression, with its durings, has such a test. */
+bool search_tests(const search *s, op_code code);
+
+/* Whether a term of the kinds in the set has a name or reason. */
+bool search_tests_names(const search *s, unsigned kinds);
+
+/* A moment was found of which only the kind is set, for users that count moments. */
+void search_count(search *s, moment_kind kind);
+
 /* A moment ended. One that seems to begin after its end begins at its end. */
 void search_offer(search *s, moment *m);
 

@@ -42,7 +42,8 @@ typedef struct gt_goroutine {
     uint32_t outer_ends; /* number of ended regions that began in earlier pieces; see assume.h */
     uint8_t assisting;   /* v1: or GT_UNKNOWN */
     bool futile;
-    bool shown_start; /* an event that shows where it starts was returned; see wanted.h */
+    bool shown_start;   /* an event that shows where it starts was returned; see wanted.h */
+    uint8_t deselected; /* see wanted.h */
     /* Less frequently used fields follow. */
     uint32_t region_count, region_capacity;
     gt_region *regions; /* open regions, innermost last */

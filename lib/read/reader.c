@@ -237,7 +237,8 @@ static uint8_t want_of(const gt_wanted *w, uint8_t kind, bool of_goroutine)
 static uint8_t want_of_v1(const gt_wanted *w, const gt_v1_shape *shape)
 {
     uint8_t want = want_of(w, shape->kind, shape->resource != GOTRACE_RESOURCE_PROC);
-    bool runs = shape->kind == GOTRACE_KIND_SYSCALL && gt_is_lasting(w, GOTRACE_STATE_RUNNING);
+    bool runs = shape->kind == GOTRACE_KIND_SYSCALL &&
+                (gt_is_lasting(w, GOTRACE_STATE_RUNNING) || w->by_goroutine || w->by_stack);
     bool begins = shape->action == GT_ACTION_CREATE || (shape->does && shape->does->initial);
     bool asks = want == GT_WANT_CHANGE && (begins || gt_wants_kind(w, GOTRACE_KIND_TRANSITION));
     return runs || asks || shape->action == GT_ACTION_REGION ? GT_WANT_SOME : want;
@@ -385,9 +386,16 @@ static inline gotrace_status prepare(gotrace_reader *reader)
 
 void gotrace_reader_select(gotrace_reader *reader, uint32_t kinds, uint32_t states)
 {
-    reader->wanted = (gt_wanted){.some = true, .kinds = kinds, .into = states, .from = states};
-    if (gt_wants_kind(&reader->wanted, GOTRACE_KIND_TRANSITION))
-        reader->wanted.into = UINT32_MAX;
+    gt_wanted *w = &reader->wanted;
+    *w = (gt_wanted){.some = true,
+                     .kinds = kinds,
+                     .into = states,
+                     .from = states,
+                     .by_goroutine = w->by_goroutine,
+                     .by_stack = w->by_stack,
+                     .without_stack = w->without_stack};
+    if (gt_wants_kind(w, GOTRACE_KIND_TRANSITION))
+        w->into = UINT32_MAX;
     if (reader->stage != GT_FRESH)
         set_types(reader);
 }
@@ -465,6 +473,45 @@ static gotrace_status next_briefs_v1(gotrace_reader *reader, gotrace_brief *brie
     return finish_event(reader, effect) ? GOTRACE_EVENT : GOTRACE_ERROR;
 }
 
+static gt_goroutine *find_goroutine(gotrace_reader *reader, uint64_t id)
+{
+    const gt_goroutines *all = reader->v2 ? &reader->v2->goroutines
+                                          : &reading_of(reader)->goroutines;
+    return all->heap ? gt_goroutine_find(all, id) : NULL;
+}
+
+void gotrace_reader_deselect_goroutine(gotrace_reader *reader, uint64_t id, bool deselect)
+{
+    gt_goroutine *g = reader->stage == GT_READING ? find_goroutine(reader, id) : NULL;
+    if (g)
+        g->deselected = deselect ? GT_DESELECTED : 0;
+    if (g && deselect && !reader->wanted.by_goroutine) {
+        reader->wanted.by_goroutine = true;
+        set_types(reader);
+    }
+}
+
+void gotrace_reader_deselect_state(gotrace_reader *reader, uint64_t id)
+{
+    gt_goroutine *g = reader->stage == GT_READING ? find_goroutine(reader, id) : NULL;
+    if (g && g->deselected != GT_DESELECTED)
+        g->deselected = GT_DESELECTED_STATE;
+}
+
+void gotrace_reader_deselect_stack(gotrace_reader *reader, uint64_t id)
+{
+    const gt_entry *entry = id && reader->stage == GT_READING ? gt_table_find(reader->stacks, id)
+                                                              : NULL;
+    if (entry)
+        ((gt_entry *)(uintptr_t)entry)->deselected = 1;
+    reader->wanted.without_stack = reader->wanted.without_stack || id == 0;
+    if (!reader->wanted.by_stack) {
+        reader->wanted.by_stack = true;
+        if (reader->stage != GT_FRESH)
+            set_types(reader);
+    }
+}
+
 /* Not inlined, so that v2 does not have its registers to save. */
 __attribute__((noinline)) static gotrace_status next_v1(gotrace_reader *reader,
                                                         const gotrace_event **event)
@@ -515,9 +562,12 @@ __attribute__((noinline)) static gotrace_status next_rare(gotrace_reader *reader
 
 gotrace_status gotrace_reader_next(gotrace_reader *reader, const gotrace_event **event)
 {
+    /* In v2 the selection is part of producing an event. */
+    if (reader->v2 && reader->stage == GT_READING)
+        return gt_v2_next(reader, event);
     if (reader->stage != GT_READING || reader->wanted.some)
         return next_rare(reader, event);
-    return reader->v2 ? gt_v2_next(reader, event) : next_v1(reader, event);
+    return next_v1(reader, event);
 }
 
 static bool check_event(gotrace_reader *reader, gt_event *e, void *ctx)
@@ -687,9 +737,7 @@ static int64_t time_of(const gotrace_reader *reader, int64_t ticks)
 
 const gotrace_goroutine *gotrace_reader_goroutine(gotrace_reader *reader, uint64_t id)
 {
-    const gt_goroutines *all = reader->v2 ? &reader->v2->goroutines
-                                          : &reading_of(reader)->goroutines;
-    const gt_goroutine *g = all->heap ? gt_goroutine_find(all, id) : NULL;
+    const gt_goroutine *g = find_goroutine(reader, id);
     if (!g || !g->known || id == 0)
         return NULL;
     int64_t since = g->began == GOTRACE_NO_TIME ? g->since : g->began;

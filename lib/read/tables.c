@@ -108,7 +108,7 @@ static void free_sparse(gt_table *table)
 bool gt_table_put(gt_table *table, uint64_t id, const uint8_t *bytes, size_t size, size_t count)
 {
     gt_entry *entry = (gt_entry *)gt_table_find(table, id);
-    if (size > UINT32_MAX || count > INT32_MAX)
+    if (size > UINT32_MAX || count > GT_MAX_ENTRY_COUNT)
         return false;
     uint8_t *copy = gt_arena_alloc(&table->arena, size + 1);
     if (!copy)
@@ -128,8 +128,10 @@ bool gt_table_put(gt_table *table, uint64_t id, const uint8_t *bytes, size_t siz
             return false;
         table->entries++;
     }
-    *entry = (gt_entry){
-        .id = id, .bytes = copy, .size = (uint32_t)size, .count = (uint32_t)count & INT32_MAX};
+    *entry = (gt_entry){.id = id,
+                        .bytes = copy,
+                        .size = (uint32_t)size,
+                        .count = (uint32_t)count & GT_MAX_ENTRY_COUNT};
     table->bytes += size;
     table->frames += count;
     return true;

@@ -347,6 +347,10 @@ def fixed():
     yield ('and', kinds[0], ('during', kinds[5]))
     yield ('and', ('log', None), ('during', ('wait', 'sync', None, 0)))
     yield ('function', 'main')
+    yield ('function', 'no.such')
+    yield ('stack', 'main')
+    yield ('not', ('stack', 'main'))
+    yield ('and', ('stack', 'runtime'), ('not', kinds[1]))
     yield ('and', ('goroutine', 1), ('not', kinds[0]))
 
 
@@ -437,6 +441,15 @@ def differs(gotrace, path, x, trace):
         ''.join(f'\n  + {m}' for m in more[:2]) + ('' if lost or more else ': another order')
 
 
+def counts_others(gotrace, path, x, trace):
+    """--count does not need all that lines need, and takes other ways."""
+    events, version = trace
+    expected = len(Search(Follower(events, version, list(dict.fromkeys(levels_of(x)))).found).find(x))
+    done = run(gotrace, 'find', '--no-recover', '--count', text_of(x), path)
+    got = int(done.stdout.rsplit(b':', 1)[-1] or -1)
+    return f'{expected} expected, {got} counted' if got != expected else None
+
+
 class Places:
     """Which events print --where shows for moments."""
 
@@ -482,6 +495,8 @@ def main():
             found, wrong = differs(gotrace, path, x, (events, version))
             compared += 1
             moments += found
+            if not wrong and compared % 2 == 0:
+                wrong = counts_others(gotrace, path, x, (events, version))
             if not wrong and compared % 5 == 0:
                 wrong = prints_others(gotrace, path, x, (events, version))
             if wrong:

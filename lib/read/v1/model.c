@@ -145,17 +145,20 @@ static bool fill_details(gotrace_reader *reader, const gt_event *e, const gt_v1_
     return true;
 }
 
-/* The goroutine leaves a state, or makes a short system call. Returns whether the state lasted as
- * long as wanted. */
-GT_INLINE bool lasted(gotrace_reader *reader, const gt_event *e, gt_goroutine *g, uint8_t state)
+/* The goroutine leaves a state, or makes a short system call. Returns whether the end of the state
+ * is selected, and it lasted as long as wanted. */
+GT_INLINE bool lasted(gotrace_reader *reader, const gt_event *e, gt_goroutine *g, uint8_t state,
+                      bool selected)
 {
     const gt_wanted *w = &reader->wanted;
     int64_t began = g->began;
     bool known = reader->states->started && state != GOTRACE_STATE_UNDETERMINED;
     g->began = known ? e->ticks : GOTRACE_NO_TIME;
     if (!gt_is_lasting(w, state) || began == GOTRACE_NO_TIME)
-        return w->from >> state & 1;
+        return selected && w->from >> state & 1;
     reader->since = began;
+    if (!selected || (w->least[state] == 0 && e->ticks >= began))
+        return selected;
     return gt_time_between(began, e->ticks) >= w->least_ticks[state] &&
            gt_time_between(gt_time_of(reader, began), gt_time_of(reader, e->ticks)) >=
                w->least[state];
@@ -169,7 +172,7 @@ void gt_model_set_since(const gotrace_reader *reader, gotrace_event *out)
 
 /* A transition of a goroutine whose kind is not wanted. */
 static bool wants_change(const gotrace_reader *reader, const gt_event *e, const gt_v1_shape *shape,
-                         const gt_effect *effect, bool long_enough)
+                         const gt_effect *effect, bool long_enough, bool begins)
 {
     const gt_wanted *w = &reader->wanted;
     gt_goroutine *g = effect->goroutine;
@@ -181,33 +184,64 @@ static bool wants_change(const gotrace_reader *reader, const gt_event *e, const 
     bool starts = !g->shown_start && (created || (e->stack && g->id == e->goroutine &&
                                                   gt_shows_start(reader, e->stack)));
     g->shown_start = g->shown_start || starts;
-    return starts || (effect->from != effect->to && (long_enough || w->into >> effect->to & 1));
+    return starts ||
+           (effect->from != effect->to && (long_enough || (begins && w->into >> effect->to & 1)));
+}
+
+/* What is deselected of a transition between states, or of a short system call. */
+typedef struct deselected {
+    bool ends, begins; /* of the state that ends, or begins */
+} deselected;
+
+static deselected deselected_of(const gotrace_reader *reader, const gt_event *e, gt_goroutine *g,
+                                uint8_t from, uint8_t to)
+{
+    const gt_wanted *w = &reader->wanted;
+    if (!g || !gt_is_between(from, to) || !(g->deselected || w->by_stack))
+        return (deselected){0};
+    const gt_entry *entry = e->stack ? gt_table_find(reader->stacks, e->stack) : NULL;
+    bool hidden = w->by_stack && (entry ? entry->deselected : w->without_stack);
+    /* A run has the stack with which it ends. */
+    deselected is = {g->deselected || (hidden && from == GOTRACE_STATE_RUNNING),
+                     g->deselected == GT_DESELECTED || hidden};
+    if (g->deselected != GT_DESELECTED)
+        g->deselected = hidden && to != GOTRACE_STATE_RUNNING ? GT_DESELECTED_STATE : 0;
+    return is;
+}
+
+static uint8_t kind_of(const gt_event *e, const gt_v1_shape *shape)
+{
+    if (e->flags & GOTRACE_EVENT_FUTILE)
+        return GOTRACE_KIND_NONE;
+    if (e->flags & GT_EVENT_BLOCKS)
+        return GOTRACE_KIND_TRANSITION;
+    return shape->action == GT_ACTION_REGION ? (uint8_t)kind_of_region(e->args[1]) : shape->kind;
 }
 
 bool gt_model_wants(gotrace_reader *reader, const gt_event *e, const gt_effect *effect)
 {
     const gt_wanted *w = &reader->wanted;
     const gt_v1_shape *shape = &reader->index.shapes[e->type];
-    bool change, long_enough = false;
-    uint8_t kind = shape->kind;
-    if (e->flags & GOTRACE_EVENT_FUTILE)
-        kind = GOTRACE_KIND_NONE;
-    else if (e->flags & GT_EVENT_BLOCKS)
-        kind = GOTRACE_KIND_TRANSITION;
-    else if (shape->action == GT_ACTION_REGION)
-        kind = (uint8_t)kind_of_region(e->args[1]);
-    change = kind == GOTRACE_KIND_TRANSITION && shape->resource != GOTRACE_RESOURCE_PROC;
+    uint8_t kind = kind_of(e, shape);
+    bool change = kind == GOTRACE_KIND_TRANSITION && shape->resource != GOTRACE_RESOURCE_PROC;
+    bool long_enough = false, suspect = effect->suspect || e->flags & GOTRACE_EVENT_SUSPECT;
+    deselected not = {0};
     reader->since = GOTRACE_NO_TIME;
-    if (change && effect->goroutine && effect->from != effect->to)
-        long_enough = w->lasting ? lasted(reader, e, effect->goroutine, effect->from)
-                                 : w->from >> effect->from & 1;
-    else if (kind == GOTRACE_KIND_SYSCALL && gt_is_lasting(w, GOTRACE_STATE_RUNNING))
-        long_enough = lasted(reader, e, reader->states->current.g, GOTRACE_STATE_RUNNING);
-    if (gt_wants_kind(w, kind) || effect->suspect || e->flags & GOTRACE_EVENT_SUSPECT)
+    if (change && effect->goroutine && effect->from != effect->to) {
+        not = deselected_of(reader, e, effect->goroutine, effect->from, effect->to);
+        long_enough = w->lasting ? lasted(reader, e, effect->goroutine, effect->from, !not .ends)
+                                 : !not .ends && w->from >> effect->from & 1;
+    } else if (kind == GOTRACE_KIND_SYSCALL) {
+        gt_goroutine *g = reader->states->current.g;
+        not = deselected_of(reader, e, g, GOTRACE_STATE_RUNNING, GOTRACE_STATE_RUNNING);
+        long_enough = gt_is_lasting(w, GOTRACE_STATE_RUNNING) &&
+                      lasted(reader, e, g, GOTRACE_STATE_RUNNING, !not .ends);
+    }
+    if (suspect || (gt_wants_kind(w, kind) && !(kind == GOTRACE_KIND_SYSCALL && not .begins)))
         return true;
     if (!change || !gt_wants_changes(w))
         return long_enough;
-    return wants_change(reader, e, shape, effect, long_enough);
+    return wants_change(reader, e, shape, effect, long_enough, !not .begins);
 }
 
 bool gt_model_wants_change(gotrace_reader *reader, const gt_event *e, const gt_effect *effect)
@@ -217,8 +251,14 @@ bool gt_model_wants_change(gotrace_reader *reader, const gt_event *e, const gt_e
     uint8_t from = effect->from, to = effect->to;
     if (!g || !g->shown_start || !reader->states->started || from == to)
         return gt_model_wants(reader, e, effect);
+    if (g->deselected == GT_DESELECTED && gt_is_between(from, to)) {
+        g->began = e->ticks;
+        return false;
+    }
+    if (g->deselected || w->by_stack)
+        return gt_model_wants(reader, e, effect);
     reader->since = GOTRACE_NO_TIME;
-    bool long_enough = w->lasting ? lasted(reader, e, g, from) : w->from >> from & 1;
+    bool long_enough = w->lasting ? lasted(reader, e, g, from, true) : w->from >> from & 1;
     return long_enough || w->into >> to & 1;
 }
 

@@ -132,7 +132,7 @@ __attribute__((cold, noinline)) static const char *keep_name(gotrace_reader *rea
         return gt_fail_memory(reader), NULL;
     v2->kept = kept;
     v2->kept[v2->kept_count++] = copy;
-    entry->count = v2->kept_count & INT32_MAX;
+    entry->count = v2->kept_count & GT_MAX_ENTRY_COUNT;
     return copy;
 }
 

@@ -27,10 +27,39 @@ GT_INLINE bool lasted(struct gt_v2 *v2, const gt_wanted *w, gt_goroutine *g, uin
         return anyway || w->from >> from & 1;
     if (began == GOTRACE_NO_TIME)
         return true;
-    if (!anyway && gt_time_between(began, v2->last_time) < w->least[from])
+    /* Times of the output increase, so the difference is exact. */
+    if (!anyway && (uint64_t)v2->last_time - (uint64_t)began < (uint64_t)w->least[from])
         return false;
     v2->since = began;
     return true;
+}
+
+/* Whether transitions with the stack of the event are deselected. */
+static bool is_deselected(const gt_follow *f, uint8_t type, const uint64_t *args)
+{
+    const gt_v2_shape *shape = &f->v2->shapes[type];
+    uint64_t stack = shape->flags & GOTRACE_SPEC_STACK ? args[shape->values - 2] : 0;
+    const gt_entry *entry = stack ? gt_table_find(&f->v2->stacks, stack) : NULL;
+    return entry ? entry->deselected : f->reader->wanted.without_stack;
+}
+
+/* A change between two states, if some goroutines or stacks are deselected; anyway: it is returned
+ * whatever they are. */
+static bool wants_selected(const gt_follow *f, uint8_t type, const uint64_t *args, gt_goroutine *g,
+                           uint8_t from, uint8_t to, bool anyway)
+{
+    const gt_wanted *w = &f->reader->wanted;
+    bool hidden = w->by_stack && is_deselected(f, type, args);
+    /* A run has the stack with which it ends. */
+    bool ends = !g->deselected && !(hidden && from == GOTRACE_STATE_RUNNING);
+    bool wanted = anyway || (g->deselected != GT_DESELECTED && !hidden && w->into >> to & 1);
+    if (ends || wanted)
+        wanted = lasted(f->v2, w, g, from, wanted);
+    else
+        g->began = f->v2->last_time;
+    if (g->deselected != GT_DESELECTED)
+        g->deselected = hidden && to != GOTRACE_STATE_RUNNING ? GT_DESELECTED_STATE : 0;
+    return wanted;
 }
 
 /* The same for an event that is the first of its goroutine, breaks a rule, or shows a start. */
@@ -42,8 +71,10 @@ __attribute__((noinline)) static bool wants_special(const gt_follow *f, uint8_t 
     struct gt_v2 *v2 = f->v2;
     bool changes = from != to, initial = from == GOTRACE_STATE_UNDETERMINED;
     bool anyway = f->suspect || initial || gt_wants_kind(w, GOTRACE_KIND_TRANSITION) ||
-                  (changes && w->into >> to & 1) ||
                   (g && !g->shown_start && shows_start(f, type, args, g));
+    if (changes && g && !f->suspect && gt_is_between(from, to))
+        return wants_selected(f, type, args, g, from, to, anyway);
+    anyway = anyway || (changes && w->into >> to & 1);
     if (!changes || !g)
         return anyway || (changes && w->from >> from & 1);
     int64_t began = g->began;
@@ -61,6 +92,13 @@ bool gt_v2_wants_change(const gt_follow *f, uint8_t type, const uint64_t *args, 
 {
     const gt_wanted *w = &f->reader->wanted;
     if (from == to || !g || !g->shown_start || f->suspect || from == GOTRACE_STATE_UNDETERMINED)
+        return wants_special(f, type, args, g, from, to);
+    if (g->deselected == GT_DESELECTED && gt_is_between(from, to) &&
+        !gt_wants_kind(w, GOTRACE_KIND_TRANSITION)) {
+        g->began = f->v2->last_time;
+        return false;
+    }
+    if (g->deselected || w->by_stack)
         return wants_special(f, type, args, g, from, to);
     return lasted(f->v2, w, g, from, w->into >> to & 1);
 }

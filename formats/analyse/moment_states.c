@@ -1,0 +1,279 @@
+/* moment_states.c - follows those moments that are states of goroutines. */
+#include "formats/analyse/moments_run.h"
+
+#include "gotrace_experimental.h"
+
+/* ---- goroutines -------------------------------------------------------------------------------
+ */
+
+/* Whether the goroutine's function does not change any more. */
+static inline bool is_named(const find_run *r, const find_goroutine *own)
+{
+    return own->g.named || r->no_functions;
+}
+
+/* Which moments of the goroutine are found, as far as its function and id decide. */
+static void foresee(find_run *r, find_goroutine *own)
+{
+    bool none = true, named = is_named(r, own);
+    for (size_t i = 0; i < MOMENT_STATE_COUNT; i++) {
+        const moment m = {.kind = (uint8_t)i, .goroutine = own->g.id, .function = own->g.function};
+        own->verdicts[i] = (uint8_t)search_foresee(&r->search, &m,
+                                                   KNOWN_GOROUTINE | (named ? KNOWN_FUNCTION : 0));
+        none = none && own->verdicts[i] == VERDICT_FALSE;
+    }
+    if (r->narrows)
+        gotrace_reader_deselect_goroutine(r->feed.reader, own->g.id, none);
+    own->foreseen = named || none ? FORESEEN_FINALLY : FORESEEN_BY_ID;
+}
+
+static void goroutine_begins(void *ctx, goroutine *g, const gotrace_event *e)
+{
+    find_run *r = ctx;
+    bool here = e->kind == GOTRACE_KIND_TRANSITION && e->from == GOTRACE_STATE_NOT_EXIST;
+    ((find_goroutine *)g)->created = here ? r->now : time_of(r, g->created);
+    ((find_goroutine *)g)->since = GOTRACE_NO_TIME;
+    memset(((find_goroutine *)g)->verdicts, VERDICT_UNKNOWN, MOMENT_STATE_COUNT);
+    if (r->by_region)
+        gotrace_reader_deselect_goroutine(r->feed.reader, g->id, true);
+}
+
+static void state_changed(void *ctx, goroutine *g, const gotrace_event *e)
+{
+    find_run *r = ctx;
+    find_goroutine *own = (find_goroutine *)g;
+    own->since = r->states.beginning || e->from == GOTRACE_STATE_UNDETERMINED ? GOTRACE_NO_TIME
+                                                                              : e->time;
+    if (!own->continues) {
+        own->begin = r->now;
+        own->cut = false;
+    }
+    own->known = true;
+    own->continues = own->hidden = false;
+    if (r->by_goroutine && own->foreseen < (is_named(r, own) ? FORESEEN_FINALLY : FORESEEN_BY_ID))
+        foresee(r, own);
+}
+
+static bool kind_of(uint8_t state, uint8_t *kind)
+{
+    switch (state) {
+    case GOTRACE_STATE_RUNNING: *kind = MOMENT_RUN; return true;
+    case GOTRACE_STATE_RUNNABLE: *kind = MOMENT_SCHED; return true;
+    case GOTRACE_STATE_WAITING: *kind = MOMENT_WAIT; return true;
+    case GOTRACE_STATE_SYSCALL: *kind = MOMENT_SYSCALL; return true;
+    default: return false; /* not a state of a goroutine that exists */
+    }
+}
+
+/* A moment that is a state of a goroutine ends now. A run has the stack and the reason with which
+ * it ended. */
+static void offer_state(find_run *r, const find_goroutine *own, uint8_t kind,
+                        const gotrace_event *e)
+{
+    const interval *i = &own->g.current;
+    if (own->hidden || own->verdicts[kind] == VERDICT_FALSE)
+        return;
+    if (own->verdicts[kind] == VERDICT_TRUE && r->job->only_number) {
+        search_count(&r->search, (moment_kind)kind);
+        return;
+    }
+    moment m = {.kind = kind,
+                .begun = !own->cut,
+                .ended = e != NULL,
+                .begin = own->begin,
+                .end = r->now,
+                .goroutine = own->g.id,
+                .function = own->g.function};
+    if (kind == MOMENT_RUN) {
+        bool own_event = e && e->goroutine == own->g.id;
+        m.stack = own_event && r->needs_stacks ? stack_of(r, e) : 0;
+        m.name = e && r->needs_reasons ? stacks_reason(r->stacks, e->reason) : 0;
+    } else {
+        m.stack = i->stack;
+        m.name = i->reason;
+        m.cause = kind == MOMENT_SCHED ? i->cause : 0;
+    }
+    search_offer(&r->search, &m);
+}
+
+static void state_ends(void *ctx, goroutine *g, const interval *i, const gotrace_event *e)
+{
+    find_run *r = ctx;
+    find_goroutine *own = (find_goroutine *)g;
+    if (i->next == i->state) {
+        if (!own->known) {
+            own->begin = time_of(r, i->begin);
+            own->cut = true;
+        }
+        own->continues = true;
+        return;
+    }
+    uint8_t kind;
+    if (!kind_of(i->state, &kind) || !wants(r, MOMENT_BIT(kind)) || is_short(r, kind, own->begin))
+        return;
+    offer_state(r, own, kind, e);
+}
+
+/* ---- states that were not returned -------------------------------------------------------------
+ */
+
+/* The reader returns only what ends a state that lasted long enough, and what begins one that needs
+ * its stack. So the state that ends now may have begun without an event. */
+static void set_state(find_goroutine *own, uint8_t state, int64_t since)
+{
+    own->g.current.state = state;
+    own->g.current.stack = own->g.current.reason = 0;
+    own->g.current.cause = 0;
+    own->begin = since;
+    own->cut = own->continues = own->hidden = false;
+    own->known = true;
+}
+
+static inline bool changes_goroutine(const gotrace_event *e)
+{
+    return e->kind == GOTRACE_KIND_TRANSITION && e->resource == GOTRACE_RESOURCE_GOROUTINE &&
+           e->from != e->to;
+}
+
+/* Before an event that ends a state. */
+static void find_state(const find_run *r, find_goroutine *own, const gotrace_event *e)
+{
+    uint8_t from = e->kind == GOTRACE_KIND_SYSCALL ? GOTRACE_STATE_RUNNING : e->from;
+    bool known = e->since != GOTRACE_NO_TIME;
+    if (known ? own->since == e->since : own->g.current.state == from)
+        return;
+    set_state(own, from, known ? e->since : r->now);
+    own->hidden = known && r->by_stack && from != GOTRACE_STATE_RUNNING;
+}
+
+enum { HOPE_UNKNOWN, HOPE_NONE, HOPE_SOME };
+
+/* Whether nothing is found that has that stack, or begins with that reason, in any state of the
+ * set: known says which of them m has. Determined once for each. */
+static bool is_hopeless(find_run *r, matcher_verdicts *hopes, uint32_t number, moment m,
+                        unsigned known, unsigned kinds)
+{
+    uint8_t *hope = matcher_verdict(hopes, number);
+    if (!hope) {
+        r->job->failed = true;
+        return false;
+    }
+    for (m.kind = 0; m.kind < MOMENT_STATE_COUNT && *hope == HOPE_UNKNOWN; m.kind++)
+        if (kinds & MOMENT_BIT(m.kind) && search_foresee(&r->search, &m, known) != VERDICT_FALSE)
+            *hope = HOPE_SOME;
+    if (*hope == HOPE_UNKNOWN)
+        *hope = HOPE_NONE;
+    return *hope == HOPE_NONE;
+}
+
+/* A state has begun. Deselects what is not needed of it. */
+static void narrow(find_run *r, const find_goroutine *own, const gotrace_event *e)
+{
+    const interval *i = &own->g.current;
+    const moment m = {.stack = i->stack, .name = i->reason};
+    bool of_stack = r->by_stack &&
+                    is_hopeless(r, &r->stack_hopes, i->stack, m, KNOWN_STACK, MOMENT_STATES);
+    if (of_stack)
+        gotrace_reader_deselect_stack(r->feed.reader, i->stack ? e->stack : 0);
+    if (i->state != GOTRACE_STATE_RUNNING &&
+        (of_stack ||
+         (i->state == GOTRACE_STATE_WAITING &&
+          is_hopeless(r, &r->reason_hopes, i->reason, m, KNOWN_NAME, MOMENT_BIT(MOMENT_WAIT)))))
+        gotrace_reader_deselect_state(r->feed.reader, own->g.id);
+}
+
+static void begin_state(find_run *r, find_goroutine *own, const gotrace_event *e, uint8_t state,
+                        uint32_t reason)
+{
+    set_state(own, state, r->now);
+    own->since = e->time;
+    own->g.current.cause = e->goroutine;
+    own->g.current.reason = reason;
+    own->g.current.stack = r->needs_stacks ? stack_of(r, e) : 0;
+    if (r->narrows && r->by_begin)
+        narrow(r, own, e);
+}
+
+/* Whether the event does not show where its goroutine starts. */
+static bool names_nothing(find_run *r, const gotrace_event *e)
+{
+    uint64_t stack = states_start_stack(e);
+    return stack == 0 ||
+           stacks_root(r->stacks, stacks_of(r->stacks, e->generation_index, stack)) == 0;
+}
+
+/* v1: a short system call, of which all is wanted. It is a run, a call of no duration, and a run.
+ */
+static bool pass_call(find_run *r, find_goroutine *own, const gotrace_event *e)
+{
+    if (!r->all_states || !(is_named(r, own) || names_nothing(r, e)) ||
+        own->g.current.state != GOTRACE_STATE_RUNNING)
+        return false;
+    offer_state(r, own, MOMENT_RUN, e);
+    begin_state(r, own, e, GOTRACE_STATE_SYSCALL, 0);
+    offer_state(r, own, MOMENT_SYSCALL, e);
+    set_state(own, GOTRACE_STATE_RUNNING, r->now);
+    return true;
+}
+
+static bool pass_change(find_run *r, find_goroutine *own, const gotrace_event *e)
+{
+    uint8_t kind;
+    uint32_t reason = e->reason && (r->needs_reasons || e->to == GOTRACE_STATE_WAITING)
+                          ? stacks_reason(r->stacks, e->reason)
+                          : 0;
+    if (!(is_named(r, own) || names_nothing(r, e)) || e->to == GOTRACE_STATE_NOT_EXIST ||
+        !kind_of(e->from, &kind) || (reason && reason == r->states.forever))
+        return false;
+    if (wants(r, MOMENT_BIT(kind)) &&
+        (e->since == GOTRACE_NO_TIME || !is_short(r, kind, e->since))) {
+        if (!r->all_states)
+            find_state(r, own, e);
+        if (own->g.current.state != e->from)
+            return false;
+        if (!is_short(r, kind, own->begin))
+            offer_state(r, own, kind, e);
+    }
+    begin_state(r, own, e, e->to, reason);
+    return true;
+}
+
+bool moment_states_pass(find_run *r, const gotrace_event *e)
+{
+    bool call = e->kind == GOTRACE_KIND_SYSCALL; /* v1: short */
+    bool created = e->from == GOTRACE_STATE_NOT_EXIST && !(e->flags & GOTRACE_EVENT_SUSPECT);
+    if (created || (!call && !changes_goroutine(e)))
+        return false;
+    find_goroutine *own = goroutine_of(r, call ? e->goroutine : e->subject);
+    if (!own || r->states.beginning || own->g.current.state == GOTRACE_STATE_UNDETERMINED)
+        return false;
+    if (call ? pass_call(r, own, e) : pass_change(r, own, e))
+        return true;
+    if (!r->all_states)
+        find_state(r, own, e);
+    return false;
+}
+
+void moment_states_end(find_run *r)
+{
+    size_t cursor = 0;
+    uint64_t id;
+    void *value;
+    while (r->states.goroutines.count > 0 &&
+           idmap_next(&r->states.goroutines, &cursor, &id, &value)) {
+        find_goroutine *own = value;
+        const gotrace_goroutine *g = gotrace_reader_goroutine(r->feed.reader, id);
+        bool unknown = own->since == GOTRACE_NO_TIME;
+        if (own->g.current.state == GOTRACE_STATE_UNDETERMINED ||
+            (g && (unknown ? g->state == own->g.current.state : g->since == own->since)))
+            continue;
+        set_state(own, g ? g->state : GOTRACE_STATE_NOT_EXIST, g ? g->since : r->now);
+        own->hidden = r->by_stack && g && g->state != GOTRACE_STATE_RUNNING;
+    }
+}
+
+states_user moment_states_user(find_run *r, void (*ends)(void *ctx, goroutine *g, int64_t time,
+                                                         const gotrace_event *e))
+{
+    return (states_user){r, goroutine_begins, state_ends, ends, state_changed};
+}

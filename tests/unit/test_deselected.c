@@ -1,0 +1,193 @@
+/* test_deselected.c - gotrace_reader_deselect_*: which transitions are not returned. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "gotrace_experimental.h"
+#include "reading.h"
+
+enum {
+    MOST = 4000, /* goroutines */
+    STATES = 1U << GOTRACE_STATE_RUNNING | 1U << GOTRACE_STATE_RUNNABLE |
+             1U << GOTRACE_STATE_WAITING | 1U << GOTRACE_STATE_SYSCALL,
+    LIVES = 1U << GOTRACE_STATE_UNDETERMINED | 1U << GOTRACE_STATE_NOT_EXIST,
+};
+
+/* What is deselected: of goroutines with an odd id all; the ends of waits with an odd stack; odd
+ * stacks and none. */
+typedef enum way { WAY_GOROUTINES, WAY_STATES, WAY_STACKS } way;
+
+typedef struct events {
+    gotrace_event *items;
+    size_t count, room;
+    gotrace_status status;
+    uint64_t returned;
+} events;
+
+static bool changes_goroutine(const gotrace_event *e)
+{
+    return e->kind == GOTRACE_KIND_TRANSITION && e->resource == GOTRACE_RESOURCE_GOROUTINE &&
+           e->from != e->to;
+}
+
+static void deselect(gotrace_reader *reader, const gotrace_event *e, way how)
+{
+    if (how == WAY_STACKS) {
+        gotrace_reader_deselect_stack(reader, 0);
+        if (e->stack % 2)
+            gotrace_reader_deselect_stack(reader, e->stack);
+    }
+    if (!changes_goroutine(e))
+        return;
+    if (how == WAY_GOROUTINES && e->subject % 2)
+        gotrace_reader_deselect_goroutine(reader, e->subject, true);
+    if (how == WAY_STATES && e->to == GOTRACE_STATE_WAITING && e->stack % 2)
+        gotrace_reader_deselect_state(reader, e->subject);
+}
+
+static events read_events(const blob *trace, way how, bool deselects)
+{
+    events all = {0};
+    gotrace_source *source = NULL;
+    gotrace_reader *reader = NULL;
+    const gotrace_event *e;
+    gotrace_source_memory(trace->bytes, trace->size, NULL, &source, NULL);
+    ck_assert_int_eq(gotrace_reader_open(source, NULL, &reader, NULL), GOTRACE_OK);
+    const uint32_t begins = how == WAY_STATES ? 1U << GOTRACE_STATE_WAITING
+                                              : STATES ^ 1U << GOTRACE_STATE_RUNNING;
+    gotrace_reader_select(reader, 1U << GOTRACE_KIND_SYSCALL | 1U << GOTRACE_KIND_METRIC,
+                          LIVES | begins);
+    for (int state = 0; state < 8; state++)
+        if (STATES >> state & 1)
+            gotrace_reader_select_lasting(reader, (gotrace_state)state, 0);
+    while ((all.status = gotrace_reader_next(reader, &e)) == GOTRACE_EVENT) {
+        if (all.count == all.room) {
+            all.room = all.room * 2 + 100;
+            all.items = realloc(all.items, all.room * sizeof *all.items);
+            ck_assert(all.items);
+        }
+        all.items[all.count++] = *e;
+        if (deselects)
+            deselect(reader, e, how);
+    }
+    all.returned = gotrace_reader_summary(reader)->returned;
+    gotrace_reader_close(reader);
+    gotrace_source_close(source);
+    return all;
+}
+
+/* What is deselected of a goroutine: all, or the end of its state. */
+typedef struct follower {
+    bool deselected;
+} follower;
+
+/* Stacks are deselected by the first event that is returned with them, in each generation. */
+typedef struct seen_stacks {
+    bool odd[4096], any;
+    uint64_t generation;
+} seen_stacks;
+
+static bool is_hidden(seen_stacks *seen, const gotrace_event *e)
+{
+    if (seen->generation != e->generation_index)
+        memset(seen->odd, 0, sizeof seen->odd);
+    seen->generation = e->generation_index;
+    ck_assert_uint_lt(e->stack, 4096);
+    return e->stack ? seen->odd[e->stack] : seen->any;
+}
+
+static bool is_between(const gotrace_event *e)
+{
+    return changes_goroutine(e) && !(LIVES >> e->from & 1) && !(LIVES >> e->to & 1);
+}
+
+/* Whether an event that is returned without deselection must not be with it. */
+static bool is_deselected(follower *g, const gotrace_event *e, bool hidden, way how)
+{
+    bool call = e->kind == GOTRACE_KIND_SYSCALL, odd = e->stack % 2, was = g->deselected;
+    if (how == WAY_GOROUTINES) {
+        g->deselected = g->deselected || (changes_goroutine(e) && e->subject % 2);
+        return was && (call || is_between(e));
+    }
+    if (how == WAY_STATES) {
+        if (changes_goroutine(e))
+            g->deselected = e->to == GOTRACE_STATE_WAITING && odd;
+        return was && is_between(e);
+    }
+    if (!call && !is_between(e)) {
+        g->deselected = false;
+        return false;
+    }
+    bool runs = call || e->from == GOTRACE_STATE_RUNNING;
+    g->deselected = hidden && !call && e->to != GOTRACE_STATE_RUNNING;
+    if (call)
+        return hidden;
+    /* The begin of a run is returned only as the end of a state. */
+    bool begins = !hidden && e->to != GOTRACE_STATE_RUNNING;
+    bool ends = !was && !(hidden && runs);
+    return !begins && !ends;
+}
+
+/* Whether the event may show where its goroutine starts, and so is returned anyway. */
+static bool may_start(const gotrace_event *e)
+{
+    return e->flags & (GOTRACE_EVENT_INITIAL | GOTRACE_EVENT_SUSPECT) ||
+           (changes_goroutine(e) && e->goroutine == e->subject && e->stack);
+}
+
+static size_t check(const blob *trace, const events *all, way how)
+{
+    static follower goroutines[MOST];
+    seen_stacks stacks = {.any = false};
+    events some = read_events(trace, how, true);
+    size_t n = 0, missing = 0;
+    bool beginning = all->count > 0 && all->items[0].generation == 0; /* v1 */
+    memset(goroutines, 0, sizeof goroutines);
+    ck_assert_int_eq(some.status, all->status);
+    ck_assert_uint_eq(some.returned, all->returned);
+    for (size_t i = 0; i < all->count; i++) {
+        const gotrace_event *e = &all->items[i], *other = &some.items[n];
+        bool returned = n < some.count && other->offset == e->offset && other->time == e->time &&
+                        other->type == e->type && other->from == e->from && other->to == e->to;
+        uint64_t id = changes_goroutine(e) ? e->subject : e->goroutine;
+        ck_assert_uint_lt(id, MOST);
+        n += returned;
+        missing += !returned;
+        bool not = is_deselected(&goroutines[id], e, is_hidden(&stacks, e), how);
+        if (returned)
+            ck_assert_int_eq(other->since, e->since);
+        stacks.any = stacks.any || returned;
+        stacks.odd[e->stack] = stacks.odd[e->stack] || (returned && e->stack % 2);
+        if (!not )
+            ck_assert_msg(returned, "way %d: event %zu is not returned", how, i);
+        else if (!may_start(e) && !beginning)
+            ck_assert_msg(!returned, "way %d: event %zu is returned", how, i);
+        beginning = beginning && e->kind != GOTRACE_KIND_METRIC;
+    }
+    ck_assert_uint_eq(n, some.count);
+    free(some.items);
+    return missing;
+}
+
+START_TEST(deselected)
+{
+    trace_file *files = traces_load(12000);
+    size_t missing = 0;
+    for (trace_file *file = files; file->path[0]; file++) {
+        events all = read_events(&file->content, (way)_i, false);
+        missing += check(&file->content, &all, (way)_i);
+        free(all.items);
+    }
+    ck_assert_uint_gt(missing, 1000);
+    traces_free(files);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("deselected");
+    TCase *cases = tcase_create("deselected");
+    tcase_set_timeout(cases, 120);
+    tcase_add_loop_test(cases, deselected, WAY_GOROUTINES, WAY_STACKS + 1);
+    suite_add_tcase(suite, cases);
+    return run_suite(suite);
+}
