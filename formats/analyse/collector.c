@@ -39,8 +39,7 @@ static void load_cover(load *l, int64_t end)
         load_fold(l);
 }
 
-/* Adds a time that is longer than a span, or not in the spans so far. */
-static void load_add_long(load *l, uint8_t state, int64_t begin, int64_t end)
+static void load_add(load *l, uint8_t state, int64_t begin, int64_t end)
 {
     load_cover(l, end);
     while (begin < end) {
@@ -49,17 +48,6 @@ static void load_add_long(load *l, uint8_t state, int64_t begin, int64_t end)
         l->spans[span][state] = sum_of_times(l->spans[span][state], until - begin);
         begin = until;
     }
-}
-
-static inline void load_add(load *l, uint8_t state, int64_t begin, int64_t end)
-{
-    if (begin >= end)
-        return;
-    const uint64_t span = (uint64_t)begin >> l->shift, last = (uint64_t)(end - 1) >> l->shift;
-    if (span == last && last < 2 * (uint64_t)LOAD_SPANS)
-        l->spans[span][state] = sum_of_times(l->spans[span][state], end - begin);
-    else
-        load_add_long(l, state, begin, end);
 }
 
 static proc_load *add_proc(run *r, int64_t proc)
@@ -71,7 +59,7 @@ static proc_load *add_proc(run *r, int64_t proc)
         run_fail(r);
         return NULL;
     }
-    *p = (proc_load){.state = PROC_STATES, .since = r->states.time};
+    *p = (proc_load){.state = PROC_STATES, .since = r->states.time, .span_end = INT64_MIN};
     return p;
 }
 
@@ -81,17 +69,44 @@ static inline proc_load *proc_of(run *r, int64_t proc)
     return p ? p : add_proc(r, proc);
 }
 
-/* Adds what a proc did until now. Times of the load are relative to the time range. */
+/* Adds the recent times of a proc to its sums and to the load. */
+static void add_recent(run *r, proc_load *p)
+{
+    load *l = &r->figure->load;
+    int64_t *span = p->span_end == INT64_MIN ? NULL
+                                             : l->spans[(p->span_end - r->origin - 1) >> l->shift];
+    for (size_t k = 0; span && k < PROC_STATES; k++) {
+        span[k] = sum_of_times(span[k], p->recent[k]);
+        p->ns[k] = sum_of_times(p->ns[k], p->recent[k]);
+        p->recent[k] = 0;
+    }
+}
+
+/* Adds what a proc did until now, beyond the span of its recent times. */
+__attribute__((noinline)) static void add_beyond(run *r, proc_load *p)
+{
+    load *l = &r->figure->load;
+    const int64_t now = r->states.time, since = p->since < r->origin ? r->origin : p->since;
+    add_recent(r, p);
+    if (now <= since)
+        return;
+    p->ns[p->state] = sum_of_times(p->ns[p->state], now - since);
+    /* Times of the load are relative to the time range. */
+    load_add(l, p->state, since - r->origin, now - r->origin);
+    p->span_end = r->origin + ((((now - r->origin - 1) >> l->shift) + 1) << l->shift);
+}
+
+/* Adds what a proc did until now. */
 static inline void add_load(run *r, proc_load *p)
 {
-    int64_t since = p->since < r->origin ? r->origin : p->since;
-    if (r->states.time > since)
-        p->ns[p->state] = sum_of_times(p->ns[p->state], r->states.time - since);
-    load_add(&r->figure->load, p->state, since - r->origin, r->states.time - r->origin);
+    if (r->states.time > p->span_end)
+        add_beyond(r, p);
+    else
+        p->recent[p->state] += r->states.time - p->since;
 }
 
 /* Sets what a proc does, and the goroutine that runs on it. */
-static void set_proc(run *r, int64_t proc, uint8_t state, uint64_t running)
+static inline void set_proc(run *r, int64_t proc, uint8_t state, uint64_t running)
 {
     proc_load *p = proc_of(r, proc);
     if (!p)
@@ -115,19 +130,19 @@ void stat_load_interval(run *r, const stat_goroutine *g, const interval *i, cons
 {
     if (!e || e->proc == GOTRACE_NO_PROC)
         return;
-    if (i->next == GOTRACE_STATE_RUNNING)
-        set_proc(r, e->proc, g->worker ? PROC_GC : PROC_RUNS, g->g.id);
-    else
-        set_proc(r, e->proc, i->next == GOTRACE_STATE_SYSCALL ? PROC_SYSCALL : PROC_SCHEDULER, 0);
+    bool runs = i->next == GOTRACE_STATE_RUNNING;
+    uint8_t state = runs                               ? (g->worker ? PROC_GC : PROC_RUNS)
+                    : i->next == GOTRACE_STATE_SYSCALL ? PROC_SYSCALL
+                                                       : PROC_SCHEDULER;
+    set_proc(r, e->proc, state, runs ? g->g.id : 0);
 }
 
 void stat_load_proc(run *r, const gotrace_event *e)
 {
     const proc_load *p = proc_of(r, (int64_t)e->subject);
-    if (e->to == GOTRACE_STATE_IDLE)
-        set_proc(r, (int64_t)e->subject, PROC_IDLE, 0);
-    else if (p && (p->state == PROC_IDLE || p->state == PROC_STATES))
-        set_proc(r, (int64_t)e->subject, PROC_SCHEDULER, 0);
+    bool idle = e->to == GOTRACE_STATE_IDLE;
+    if (idle || (p && (p->state == PROC_IDLE || p->state == PROC_STATES)))
+        set_proc(r, (int64_t)e->subject, idle ? PROC_IDLE : PROC_SCHEDULER, 0);
 }
 
 void stat_load_end(run *r)
@@ -141,6 +156,7 @@ void stat_load_end(run *r)
         proc_load *p = idmap_find(&r->procs, ids[t->proc_count]);
         if (p->state != PROC_STATES)
             add_load(r, p);
+        add_recent(r, p);
         t->procs[t->proc_count].id = ids[t->proc_count];
         memcpy(t->procs[t->proc_count].ns, p->ns, sizeof p->ns);
     }

@@ -360,7 +360,7 @@ static void interval_ends(void *ctx, goroutine *g, const interval *i, const gotr
 static void add_event(run *r, const gotrace_event *e)
 {
     path_kind wanted = r->p->query.kind;
-    states_event(&r->states, e);
+    states_step(&r->states, e, interval_ends, state_changed);
     r->selected = selector_event(&r->selector, e);
     path_goroutine *made = r->made ? goroutine_of(r, r->made) : NULL;
     if (made)

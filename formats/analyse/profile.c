@@ -448,7 +448,7 @@ static void divide(run *r, const gotrace_event *e)
 
 bool profiles_event(profiles *r, const gotrace_event *e)
 {
-    states_event(&r->own_states, e);
+    states_step(&r->own_states, e, interval_ends, NULL);
     if (selector_divides(&r->own_selector, e))
         divide(r, e);
     if (e->kind == GOTRACE_KIND_SAMPLE) {

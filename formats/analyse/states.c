@@ -19,45 +19,28 @@ void states_init(states *s, int version, stacks *names, size_t size, const state
     s->v1 = s->beginning = version < GOTRACE_FIRST_V2;
     s->forever = stacks_name(names, "forever", strlen("forever"));
     /* v1 is one generation, which begins before the first event. */
-    s->clock = s->time = s->sync = s->v1 ? -1 : 0;
-    s->from = INT64_MIN;
-    s->until = INT64_MAX;
-}
-
-/* Times are at most this (146 years), so that differences can be represented. */
-#define LATEST (INT64_MAX / 2)
-
-static int64_t within_range(const states *s, int64_t time)
-{
-    return time < s->from ? s->from : time > s->until ? s->until : time;
+    s->clock = s->v1 ? -1 : 0;
+    states_restrict(s, INT64_MIN, INT64_MAX);
 }
 
 static int64_t in_range(const states *s, int64_t time)
 {
-    return within_range(s, time < -LATEST ? -LATEST : time > LATEST ? LATEST : time);
+    time = time < -STATES_LATEST ? -STATES_LATEST : time > STATES_LATEST ? STATES_LATEST : time;
+    return time < s->from ? s->from : time > s->until ? s->until : time;
 }
 
 void states_restrict(states *s, int64_t from, int64_t until)
 {
     s->from = from;
     s->until = until;
-    s->time = s->sync = in_range(s, s->clock);
+    s->sync = in_range(s, s->clock);
+    states_set_clock(s, s->clock);
 }
 
 void states_free(states *s)
 {
     idmap_free(&s->goroutines);
     idmap_free(&s->procs);
-}
-
-/* Sets the time of an event. */
-static void advance(states *s, int64_t time)
-{
-    if (s->v1 && time <= s->clock)
-        time = s->clock + 1;
-    if (time > s->clock)
-        s->clock = time < LATEST ? time : LATEST;
-    s->time = within_range(s, s->clock);
 }
 
 /* ---- system calls and procs -------------------------------------------------------------------
@@ -69,7 +52,7 @@ static uint64_t *syscall_on(states *s, int64_t proc)
     return proc == GOTRACE_NO_PROC ? NULL : idmap_find(&s->procs, (uint64_t)proc);
 }
 
-static void enter_syscall(states *s, goroutine *g, int64_t proc)
+void states_enter_syscall(states *s, goroutine *g, int64_t proc)
 {
     g->syscall_proc = proc;
     g->current.lost = STATES_NEVER;
@@ -84,11 +67,21 @@ static void enter_syscall(states *s, goroutine *g, int64_t proc)
         s->failed = true;
 }
 
-static void leave_syscall(states *s, const goroutine *g)
+void states_pass_syscall(states *s, goroutine *g, int64_t proc)
+{
+    uint64_t *on = syscall_on(s, proc);
+    g->syscall_proc = proc;
+    if (on)
+        *on = 0;
+}
+
+void states_leave_syscall(states *s, goroutine *g)
 {
     uint64_t *on = syscall_on(s, g->syscall_proc);
     if (on && *on == g->id)
         *on = 0;
+    if (g->current.lost == STATES_NEVER)
+        g->current.lost = s->time;
 }
 
 static void proc_changed(states *s, const gotrace_event *e)
@@ -108,19 +101,12 @@ static void proc_changed(states *s, const gotrace_event *e)
 /* Reports the current interval. */
 static void close_interval(states *s, goroutine *g, uint8_t next, const gotrace_event *e)
 {
-    interval *i = &g->current;
-    i->end = s->time;
-    i->next = next;
-    i->inside = i->place == STATES_INSIDE || (i->place == STATES_BEFORE && i->end > i->begin);
-    if (i->state == GOTRACE_STATE_SYSCALL) {
-        leave_syscall(s, g);
-        if (i->lost == STATES_NEVER)
-            i->lost = i->end;
-    }
-    s->user.interval(s->user.ctx, g, i, e);
+    if (g->current.state == GOTRACE_STATE_SYSCALL)
+        states_leave_syscall(s, g);
+    states_close(s, g, next, e, s->user.interval);
     /* Of a goroutine that ends, nothing of the interval is left for the figures of its regions. */
-    i->begin = i->end;
-    i->lost = STATES_NEVER;
+    g->current.begin = g->current.end;
+    g->current.lost = STATES_NEVER;
 }
 
 void states_divide(states *s, goroutine *g, const gotrace_event *e)
@@ -133,7 +119,7 @@ void states_divide(states *s, goroutine *g, const gotrace_event *e)
     i->place = (uint8_t)states_place_of(s);
 }
 
-static void end_goroutine(states *s, goroutine *g, const gotrace_event *e)
+void states_end_goroutine(states *s, goroutine *g, const gotrace_event *e)
 {
     s->user.ends(s->user.ctx, g, s->time, e);
     idmap_remove(&s->goroutines, g->id);
@@ -156,7 +142,7 @@ static goroutine *begin_goroutine(states *s, change c, const gotrace_event *e)
 }
 
 /* Finds where a goroutine starts: the outermost frame of its first stack. */
-static void find_function(states *s, goroutine *g, const gotrace_event *e)
+void states_find_function(states *s, goroutine *g, const gotrace_event *e)
 {
     uint64_t stack = states_start_stack(e);
     if (stack == 0)
@@ -188,7 +174,7 @@ static goroutine *change_of(states *s, change c, const gotrace_event *e)
     /* A call from C to Go may use the goroutine of an earlier one. */
     if (g && c.from == GOTRACE_STATE_NOT_EXIST) {
         close_interval(s, g, GOTRACE_STATE_NOT_EXIST, e);
-        end_goroutine(s, g, e);
+        states_end_goroutine(s, g, e);
         g = NULL;
     }
     if (!g)
@@ -208,26 +194,15 @@ static void change_goroutine(states *s, change c, const gotrace_event *e)
     if (!g)
         return;
     if (!g->named)
-        find_function(s, g, e);
-    const uint8_t place = (uint8_t)states_place_of(s);
-    g->current = (interval){
-        .begin = s->time,
-        .cause = e->goroutine,
-        .reason = e->reason ? stacks_reason(s->stacks, e->reason) : 0,
-        .stack = stacks_of(s->stacks, e->generation_index, e->stack),
-        .state = c.to,
-        .whole = c.from != GOTRACE_STATE_UNDETERMINED && place == STATES_INSIDE,
-        .place = place,
-    };
-    if (c.to == GOTRACE_STATE_RUNNING && g->started == STATES_NEVER)
-        g->started = s->time;
+        states_find_function(s, g, e);
+    states_open(s, g, c.to, c.from != GOTRACE_STATE_UNDETERMINED, e);
     if (c.to == GOTRACE_STATE_SYSCALL)
-        enter_syscall(s, g, e->proc);
+        states_enter_syscall(s, g, e->proc);
     if (s->user.changed && c.to != GOTRACE_STATE_NOT_EXIST)
         s->user.changed(s->user.ctx, g, e);
     if (c.to == GOTRACE_STATE_NOT_EXIST ||
         (c.to == GOTRACE_STATE_WAITING && e->reason && g->current.reason == s->forever))
-        end_goroutine(s, g, e);
+        states_end_goroutine(s, g, e);
 }
 
 static inline void transition(states *s, const gotrace_event *e)
@@ -246,6 +221,7 @@ static void end_beginning(states *s, const gotrace_event *e)
 {
     uint64_t *ids = idmap_sorted_keys(&s->goroutines);
     s->beginning = false;
+    s->usual = true;
     if (!ids && s->goroutines.count > 0)
         s->failed = true;
     for (size_t i = 0; ids && i < s->goroutines.count; i++) {
@@ -254,7 +230,7 @@ static void end_beginning(states *s, const gotrace_event *e)
             .subject = g->id, .proc = GOTRACE_NO_PROC, .thread = GOTRACE_NO_THREAD};
         if (g->current.state != GOTRACE_STATE_UNDETERMINED)
             continue;
-        advance(s, e->time);
+        states_advance(s, e->time);
         change_goroutine(s, (change){g->id, GOTRACE_STATE_UNDETERMINED, GOTRACE_STATE_RUNNABLE},
                          &status);
     }
@@ -276,10 +252,10 @@ static bool report_beginning(states *s, const gotrace_event *e)
     if ((e->flags & GOTRACE_EVENT_INITIAL) && e->to == GOTRACE_STATE_RUNNABLE) {
         goroutine *g = states_goroutine(s, e->subject) ? NULL : begin_goroutine(s, c, e);
         if (g)
-            find_function(s, g, e);
+            states_find_function(s, g, e);
         return true;
     }
-    advance(s, e->time);
+    states_advance(s, e->time);
     change_goroutine(s, c, e);
     return true;
 }
@@ -288,15 +264,10 @@ static bool report_beginning(states *s, const gotrace_event *e)
  * else, so there is one whose other members are 0. */
 __attribute__((noinline)) static void short_syscall(states *s, const gotrace_event *e)
 {
-    advance(s, e->time);
+    states_advance(s, e->time);
     change_goroutine(s, (change){e->goroutine, GOTRACE_STATE_RUNNING, GOTRACE_STATE_SYSCALL}, e);
-    s->end.time = s->clock + 1;
-    s->end.proc = e->proc;
-    s->end.thread = e->thread;
-    s->end.goroutine = s->end.subject = e->goroutine;
-    advance(s, s->end.time);
-    change_goroutine(s, (change){e->goroutine, GOTRACE_STATE_SYSCALL, GOTRACE_STATE_RUNNING},
-                     &s->end);
+    const gotrace_event *end = states_end_syscall(s, e);
+    change_goroutine(s, (change){e->goroutine, GOTRACE_STATE_SYSCALL, GOTRACE_STATE_RUNNING}, end);
 }
 
 /* Whether Go's reader does not have this event: it then takes no time. */
@@ -314,13 +285,13 @@ __attribute__((noinline)) static void event_v1(states *s, const gotrace_event *e
         short_syscall(s, e);
         return;
     }
-    advance(s, e->time);
+    states_advance(s, e->time);
     if (e->kind != GOTRACE_KIND_TRANSITION)
         return;
     transition(s, e);
     /* A label is part of the event; Go's reader has an event for it. */
     if (e->text)
-        advance(s, e->time);
+        states_advance(s, e->time);
 }
 
 /* ---- events -----------------------------------------------------------------------------------
@@ -330,6 +301,7 @@ __attribute__((noinline)) static void event_v1(states *s, const gotrace_event *e
 static void begin(states *s, const gotrace_event *e)
 {
     s->begun = true;
+    s->usual = !s->beginning;
     if (s->v1)
         return;
     s->base = (int64_t)(e->ticks - (uint64_t)e->time);
@@ -341,7 +313,7 @@ static void sync_event(states *s, const gotrace_event *e)
 {
     s->sync_ticks = s->begun ? s->sync_ticks : e->ticks;
     s->sync = in_range(s, e->time);
-    advance(s, e->time);
+    states_advance(s, e->time);
 }
 
 void states_event(states *s, const gotrace_event *e)
@@ -356,7 +328,7 @@ void states_event(states *s, const gotrace_event *e)
         event_v1(s, e);
         return;
     }
-    advance(s, e->time);
+    states_advance(s, e->time);
     if (e->kind == GOTRACE_KIND_TRANSITION)
         transition(s, e);
 }
@@ -379,12 +351,12 @@ void states_end(states *s)
         s->failed = true;
     /* Go's reader ends v1 traces with an event of its own. */
     if (s->v1)
-        advance(s, s->clock + 1);
+        states_advance(s, s->clock + 1);
     for (size_t i = 0; ids && i < count; i++) {
         goroutine *g = states_goroutine(s, ids[i]);
         if (g->current.state != GOTRACE_STATE_UNDETERMINED)
             close_interval(s, g, GOTRACE_STATE_UNDETERMINED, NULL);
-        end_goroutine(s, g, NULL);
+        states_end_goroutine(s, g, NULL);
     }
     free(ids);
 }

@@ -51,6 +51,9 @@ typedef struct states_user {
     void (*changed)(void *ctx, goroutine *g, const gotrace_event *e);
 } states_user;
 
+/* Where an event is, relative to the time range. */
+typedef enum states_place { STATES_BEFORE, STATES_INSIDE, STATES_AFTER } states_place;
+
 typedef struct states {
     states_user user;
     stacks *stacks;
@@ -59,6 +62,7 @@ typedef struct states {
     int64_t from, until; /* the time range, see states_restrict */
     int64_t clock;       /* of the last event */
     int64_t time;        /* the same, within the time range */
+    states_place place;  /* of the last event */
     int64_t sync;        /* when the generation began, within the time range */
     int64_t base;        /* v2: add it to a time to get that of Go's reader */
     uint64_t sync_ticks; /* v2: of the sync before the first event, which has its time only so */
@@ -66,6 +70,7 @@ typedef struct states {
     uint32_t forever;    /* the name of that reason */
     gotrace_event end;   /* v1: the end of a system call that did not block */
     bool v1, beginning;  /* v1: the states at the beginning are still being reported */
+    bool usual;          /* begun, and not the beginning */
     bool failed;         /* memory was refused */
 } states;
 
@@ -77,12 +82,9 @@ void states_init(states *s, int version, stacks *names, size_t size, const state
  * time. Call it before the first event. */
 void states_restrict(states *s, int64_t from, int64_t until);
 
-/* Where the last event is. */
-typedef enum states_place { STATES_BEFORE, STATES_INSIDE, STATES_AFTER } states_place;
-
 static inline states_place states_place_of(const states *s)
 {
-    return s->clock < s->from ? STATES_BEFORE : s->clock < s->until ? STATES_INSIDE : STATES_AFTER;
+    return s->place;
 }
 
 /* Ends the current interval of a goroutine at the current time, and begins another one in the same
@@ -111,6 +113,153 @@ static inline int64_t states_go_time(int64_t base, int64_t time)
 static inline goroutine *states_goroutine(const states *s, uint64_t id)
 {
     return id ? idmap_find(&s->goroutines, id) : NULL;
+}
+
+/* ---- what states_event does with most events, to be inlined -----------------------------------
+ */
+
+/* Times are at most this (146 years), so that differences can be represented. */
+#define STATES_LATEST (INT64_MAX / 2)
+
+static inline void states_set_clock(states *s, int64_t clock)
+{
+    s->clock = s->time = clock;
+    s->place = STATES_INSIDE;
+    if (clock < s->from) {
+        s->time = s->from;
+        s->place = STATES_BEFORE;
+    } else if (clock >= s->until) {
+        s->time = s->until;
+        s->place = STATES_AFTER;
+    }
+}
+
+/* Sets the time of an event. */
+static inline void states_advance(states *s, int64_t time)
+{
+    if (s->v1 && time <= s->clock)
+        time = s->clock + 1;
+    if (time > s->clock)
+        states_set_clock(s, time < STATES_LATEST ? time : STATES_LATEST);
+}
+
+void states_enter_syscall(states *s, goroutine *g, int64_t proc);
+void states_leave_syscall(states *s, goroutine *g);
+/* The same as both, for a system call during which nothing occurs; but `lost` is to be set. */
+void states_pass_syscall(states *s, goroutine *g, int64_t proc);
+void states_end_goroutine(states *s, goroutine *g, const gotrace_event *e);
+void states_find_function(states *s, goroutine *g, const gotrace_event *e);
+
+typedef void states_interval_fn(void *ctx, goroutine *g, const interval *i, const gotrace_event *e);
+typedef void states_changed_fn(void *ctx, goroutine *g, const gotrace_event *e);
+
+/* Ends the current interval, and reports it. */
+static inline void states_close(states *s, goroutine *g, uint8_t next, const gotrace_event *e,
+                                states_interval_fn *report)
+{
+    interval *i = &g->current;
+    i->end = s->time;
+    i->next = next;
+    i->inside = i->place == STATES_INSIDE || (i->place == STATES_BEFORE && i->end > i->begin);
+    report(s->user.ctx, g, i, e);
+}
+
+/* Begins an interval. known: its beginning is in the trace. */
+static inline void states_open(states *s, goroutine *g, uint8_t state, bool known,
+                               const gotrace_event *e)
+{
+    interval *i = &g->current;
+    i->begin = s->time;
+    i->lost = 0;
+    i->cause = e->goroutine;
+    i->reason = e->reason ? stacks_reason(s->stacks, e->reason) : 0;
+    i->stack = stacks_of(s->stacks, e->generation_index, e->stack);
+    i->state = state;
+    i->place = (uint8_t)s->place;
+    i->whole = known && s->place == STATES_INSIDE;
+    if (state == GOTRACE_STATE_RUNNING && g->started == STATES_NEVER)
+        g->started = s->time;
+}
+
+/* The event that ends a system call of v1 that did not block; it is the current one. */
+static inline const gotrace_event *states_end_syscall(states *s, const gotrace_event *e)
+{
+    s->end.time = s->clock + 1;
+    s->end.proc = e->proc;
+    s->end.thread = e->thread;
+    s->end.goroutine = s->end.subject = e->goroutine;
+    states_advance(s, s->end.time);
+    return &s->end;
+}
+
+/* A goroutine whose states are known as usual, or NULL. */
+static inline goroutine *states_usual(const states *s, uint64_t id)
+{
+    goroutine *g = s->usual ? states_goroutine(s, id) : NULL;
+    return g && g->current.state != GOTRACE_STATE_UNDETERMINED ? g : NULL;
+}
+
+/* A system call of v1 that did not block: two changes of state. */
+static inline void states_call(states *s, goroutine *g, const gotrace_event *e,
+                               states_interval_fn *report, states_changed_fn *changed)
+{
+    states_advance(s, e->time);
+    if (g->current.state == GOTRACE_STATE_SYSCALL)
+        states_leave_syscall(s, g);
+    states_close(s, g, GOTRACE_STATE_SYSCALL, e, report);
+    if (!g->named)
+        states_find_function(s, g, e);
+    states_open(s, g, GOTRACE_STATE_SYSCALL, true, e);
+    states_pass_syscall(s, g, e->proc);
+    if (changed)
+        changed(s->user.ctx, g, e);
+    const gotrace_event *end = states_end_syscall(s, e);
+    g->current.lost = s->time;
+    states_close(s, g, GOTRACE_STATE_RUNNING, end, report);
+    states_open(s, g, GOTRACE_STATE_RUNNING, true, end);
+    if (changed)
+        changed(s->user.ctx, g, end);
+}
+
+/* The goroutine does not begin or end to exist. */
+static inline void states_change(states *s, goroutine *g, const gotrace_event *e,
+                                 states_interval_fn *report, states_changed_fn *changed)
+{
+    states_advance(s, e->time);
+    if (g->current.state == GOTRACE_STATE_SYSCALL)
+        states_leave_syscall(s, g);
+    states_close(s, g, e->to, e, report);
+    if (!g->named)
+        states_find_function(s, g, e);
+    states_open(s, g, e->to, e->from != GOTRACE_STATE_UNDETERMINED, e);
+    if (e->to == GOTRACE_STATE_SYSCALL)
+        states_enter_syscall(s, g, e->proc);
+    if (changed)
+        changed(s->user.ctx, g, e);
+    if (e->to == GOTRACE_STATE_WAITING && e->reason && g->current.reason == s->forever)
+        states_end_goroutine(s, g, e);
+}
+
+/* states_event for a user with these functions; changed: NULL if it usually has none. To be
+ * expanded once, so that they are inlined: there is a change of state for almost each event. */
+static inline __attribute__((always_inline)) void states_step(states *s, const gotrace_event *e,
+                                                              states_interval_fn *report,
+                                                              states_changed_fn *changed)
+{
+    const bool transition = e->kind == GOTRACE_KIND_TRANSITION &&
+                            e->resource == GOTRACE_RESOURCE_GOROUTINE && e->from != e->to &&
+                            e->from != GOTRACE_STATE_NOT_EXIST &&
+                            e->to != GOTRACE_STATE_NOT_EXIST && !e->text;
+    const bool call = s->v1 && e->kind == GOTRACE_KIND_SYSCALL;
+    goroutine *g = transition ? states_usual(s, e->subject)
+                   : call     ? states_usual(s, e->goroutine)
+                              : NULL;
+    if (!g || s->user.changed != changed)
+        states_event(s, e);
+    else if (transition)
+        states_change(s, g, e, report, changed);
+    else
+        states_call(s, g, e, report, changed);
 }
 
 /* The stack whose outermost function is where the subject of a transition starts; 0: the event has

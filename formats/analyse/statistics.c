@@ -252,7 +252,7 @@ static void settle(run *r)
 
 static void add_event(run *r, const gotrace_event *e)
 {
-    states_event(&r->states, e);
+    states_step(&r->states, e, interval_ends, NULL);
     if (selector_divides(&r->selector, e))
         divide(r, e);
     if (r->profiles && e->kind == GOTRACE_KIND_SAMPLE)

@@ -16,6 +16,9 @@ typedef struct open_task {
 typedef struct proc_load {
     uint8_t state;
     int64_t since;
+    /* What is not yet in ns and in the load: times in the span that ends at span_end, INT64_MIN: no
+     * span. */
+    int64_t span_end, recent[PROC_STATES];
     int64_t ns[PROC_STATES];
     uint64_t sweeper; /* the goroutine that began to sweep there; 0: none */
     uint64_t running; /* the goroutine that runs there; 0: none */
