@@ -105,8 +105,9 @@ static inline void add_load(run *r, proc_load *p)
         p->recent[p->state] += r->states.time - p->since;
 }
 
-/* Sets what a proc does, and the goroutine that runs on it. */
-static inline void set_proc(run *r, int64_t proc, uint8_t state, uint64_t running)
+/* set_proc, to be inlined for what goroutines do. */
+__attribute__((always_inline)) static inline void change_proc(run *r, int64_t proc, uint8_t state,
+                                                              uint64_t running)
 {
     proc_load *p = proc_of(r, proc);
     if (!p)
@@ -126,6 +127,12 @@ static inline void set_proc(run *r, int64_t proc, uint8_t state, uint64_t runnin
     r->procs_busy[state]++;
 }
 
+/* Sets what a proc does, and the goroutine that runs on it. */
+static void set_proc(run *r, int64_t proc, uint8_t state, uint64_t running)
+{
+    change_proc(r, proc, state, running);
+}
+
 void stat_load_interval(run *r, const stat_goroutine *g, const interval *i, const gotrace_event *e)
 {
     if (!e || e->proc == GOTRACE_NO_PROC)
@@ -134,7 +141,7 @@ void stat_load_interval(run *r, const stat_goroutine *g, const interval *i, cons
     uint8_t state = runs                               ? (g->worker ? PROC_GC : PROC_RUNS)
                     : i->next == GOTRACE_STATE_SYSCALL ? PROC_SYSCALL
                                                        : PROC_SCHEDULER;
-    set_proc(r, e->proc, state, runs ? g->g.id : 0);
+    change_proc(r, e->proc, state, runs ? g->g.id : 0);
 }
 
 void stat_load_proc(run *r, const gotrace_event *e)

@@ -45,26 +45,6 @@ part *times_part(run *r, times *t, uint32_t name, bool is_range)
     return &parts[t->count++];
 }
 
-void times_add(run *r, times *t, const interval *i)
-{
-    int64_t ns = i->end - i->begin;
-    part *wait;
-    switch (i->state) {
-    case GOTRACE_STATE_RUNNING: t->exec += ns; break;
-    case GOTRACE_STATE_RUNNABLE: t->sched_wait += ns; break;
-    case GOTRACE_STATE_SYSCALL:
-        t->syscall += i->lost - i->begin;
-        t->syscall_block += i->end - i->lost;
-        break;
-    case GOTRACE_STATE_WAITING:
-        wait = times_part(r, t, i->reason, false);
-        if (wait)
-            wait->ns += ns;
-        break;
-    default: break; /* not a state of a goroutine that exists */
-    }
-}
-
 int64_t times_unknown(const times *t)
 {
     int64_t known = t->exec + t->sched_wait + t->syscall + t->syscall_block;
@@ -117,13 +97,13 @@ void times_subtract(times *t, const times *before)
 /* ---- by function ------------------------------------------------------------------------------
  */
 
-static void add_value(run *r, histogram *h, int64_t value)
+static inline void add_value(run *r, histogram *h, int64_t value)
 {
     if (!histogram_add(h, value))
         run_fail(r);
 }
 
-static void add_to_set(run *r, value_set *set, int64_t value)
+static inline void add_to_set(run *r, value_set *set, int64_t value)
 {
     if (!value_set_add(set, value))
         run_fail(r);
@@ -271,10 +251,26 @@ static stack_figure *stack_figure_of(run *r, const interval *i)
     return &list[s->by_stack_count - 1];
 }
 
+/* The same for one that was found before, which is most of them: events without a stack have many
+ * figures. */
+static inline stack_figure *recent_stack_figure(run *r, const interval *i)
+{
+    statistics *s = r->all;
+    const uint32_t mixed = i->stack * 31 + i->reason * 7 + i->state;
+    recent_wait *recent = &s->recent[mixed % STAT_RECENT];
+    if (recent->figure != 0 && recent->stack == i->stack && recent->reason == i->reason &&
+        recent->state == i->state)
+        return &s->by_stack[recent->figure - 1];
+    stack_figure *f = stack_figure_of(r, i);
+    if (f)
+        *recent = (recent_wait){i->stack, i->reason, (uint32_t)(f - s->by_stack) + 1, i->state};
+    return f;
+}
+
 void stat_wait(run *r, const interval *i)
 {
     int64_t ns = i->end - i->begin;
-    stack_figure *f = stack_figure_of(r, i);
+    stack_figure *f = recent_stack_figure(r, i);
     if (!f) {
         run_fail(r);
         return;

@@ -243,7 +243,7 @@ static bool make_more(value_set *set)
     return true;
 }
 
-bool value_set_add(value_set *set, int64_t value)
+bool value_set_add_few(value_set *set, int64_t value)
 {
     if (value < 0)
         value = 0;

@@ -109,8 +109,15 @@ typedef struct value_set {
     uint8_t count;  /* of few */
 } value_set;
 
+/* value_set_add, while there are less than two values. */
+bool value_set_add_few(value_set *set, int64_t value);
+
 /* As histogram_add. */
-bool value_set_add(value_set *set, int64_t value);
+static inline bool value_set_add(value_set *set, int64_t value)
+{
+    return set->stored == VALUES_MORE ? histogram_add(set->of.more, value)
+                                      : value_set_add_few(set, value);
+}
 
 /* Adds the values of another one, which is empty afterwards. False if memory is refused. */
 bool value_set_move(value_set *set, value_set *from);

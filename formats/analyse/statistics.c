@@ -151,7 +151,22 @@ static void goroutine_begins(void *ctx, goroutine *g, const gotrace_event *e)
     stat_runnable(r, (stat_goroutine *)g, NULL);
 }
 
-static void interval_ends(void *ctx, goroutine *g, const interval *i, const gotrace_event *e)
+/* With a selection, a watch or profiles: whether the interval is selected. */
+static bool attend_interval(run *r, stat_goroutine *own, const interval *i, const gotrace_event *e)
+{
+    goroutine *g = &own->g;
+    const bool there = own->there || !selector_has_places(&r->selector);
+    if (r->profiles)
+        profiles_interval(r->profiles, profile_part_of(g), g, i, there, e);
+    if (!i->inside || !there || !selector_interval(&r->selector, g->id, g->function, i->stack))
+        return false;
+    if (r->all->watch)
+        r->all->watch->interval(r->all->watch->ctx, g, i, e);
+    count_goroutine(r, own);
+    return true;
+}
+
+static inline void interval_ends(void *ctx, goroutine *g, const interval *i, const gotrace_event *e)
 {
     run *r = ctx;
     stat_goroutine *own = (stat_goroutine *)g;
@@ -161,14 +176,8 @@ static void interval_ends(void *ctx, goroutine *g, const interval *i, const gotr
         stat_load_interval(r, own, i, e);
     if (i->next == GOTRACE_STATE_RUNNABLE)
         stat_runnable(r, own, i);
-    const bool there = own->there || !selector_has_places(&r->selector);
-    if (r->profiles)
-        profiles_interval(r->profiles, profile_part_of(g), g, i, there, e);
-    if (!i->inside || !there || !selector_interval(&r->selector, g->id, g->function, i->stack))
+    if (r->attended ? !attend_interval(r, own, i, e) : !i->inside)
         return;
-    if (r->all->watch)
-        r->all->watch->interval(r->all->watch->ctx, g, i, e);
-    count_goroutine(r, own);
     times_add(r, &own->times, i);
     own->selected += i->end - i->begin;
     if (r->rows_only)
@@ -250,15 +259,32 @@ static void settle(run *r)
     r->settles = false;
 }
 
-static void add_event(run *r, const gotrace_event *e)
+/* With a selection, a watch or profiles: what they do with an event before it is added. */
+static void attend_event(run *r, const gotrace_event *e)
 {
-    states_step(&r->states, e, interval_ends, NULL);
     if (selector_divides(&r->selector, e))
         divide(r, e);
     if (r->profiles && e->kind == GOTRACE_KIND_SAMPLE)
         add_profile_sample(r, e);
     r->selected = selector_event(&r->selector, e);
-    r->figure->events += r->selected;
+}
+
+/* The same afterwards. False: the pass ends. */
+static bool watch_event(const run *r, const gotrace_event *e)
+{
+    const statistics_watch *watch = r->all->watch;
+    if (r->selector.too_hard)
+        return false;
+    return !watch || !(watch->kinds >> e->kind & 1) ||
+           watch->event(watch->ctx, &(watched_event){.e = e,
+                                                     .time = r->states.time,
+                                                     .place = states_place_of(&r->states),
+                                                     .selected = r->selected});
+}
+
+/* An event that is not just a change of a goroutine's state. */
+static void add_other(run *r, const gotrace_event *e)
+{
     switch ((gotrace_kind)e->kind) {
     case GOTRACE_KIND_TRANSITION:
         if (e->resource == GOTRACE_RESOURCE_PROC)
@@ -288,6 +314,16 @@ static void add_event(run *r, const gotrace_event *e)
     case GOTRACE_KIND_SYSCALL:
     case GOTRACE_KIND_EXPERIMENT: break;
     }
+}
+
+static inline void add_event(run *r, const gotrace_event *e)
+{
+    states_step(&r->states, e, interval_ends, NULL);
+    if (r->attended)
+        attend_event(r, e);
+    r->figure->events += r->selected;
+    if (e->kind != GOTRACE_KIND_TRANSITION || e->resource != GOTRACE_RESOURCE_GOROUTINE || e->text)
+        add_other(r, e);
     if (r->settles)
         settle(r);
 }
@@ -310,18 +346,11 @@ static gotrace_status read_events(run *r, size_t threads)
     gotrace_status status;
     unsigned count = 0;
     while ((status = feed_next(&r->feed, &e)) == GOTRACE_EVENT) {
-        const statistics_watch *watch = r->all->watch;
         add_event(r, e);
-        bool goes_on = !watch || !(watch->kinds >> e->kind & 1) ||
-                       watch->event(watch->ctx,
-                                    &(watched_event){.e = e,
-                                                     .time = r->states.time,
-                                                     .place = states_place_of(&r->states),
-                                                     .selected = r->selected});
-        bool fails = ++count % EVENTS_BETWEEN_CHECKS == 0 && has_failed(r);
-        if (fails || r->selector.too_hard || !goes_on)
+        if ((r->attended && !watch_event(r, e)) ||
+            (++count % EVENTS_BETWEEN_CHECKS == 0 && has_failed(r)))
             return GOTRACE_END;
-        if (r->states.begun)
+        if (!r->feed.begun && r->states.begun)
             feed_begin(&r->feed, threads > 1);
     }
     return status;
@@ -343,6 +372,8 @@ static void run_init(run *r, const select_job *select)
         r->states.user.changed = state_begins;
     states_restrict(&r->states, r->selector.range.from, r->selector.range.until);
     r->origin = r->states.from > 0 ? r->states.from : 0;
+    r->attended = r->selector.what || r->all->watch;
+    r->selected = true;
     r->rows_only = r->all->watch && r->all->watch->rows_only;
     r->parts_only = selector_has(&r->selector, SELECT_OF_PARTS & ~SELECT_BIT(SELECT_GOROUTINE));
     idmap_init(&r->tasks, sizeof(open_task));

@@ -142,6 +142,14 @@ typedef struct stack_figure {
     int64_t sum, max;
 } stack_figure;
 
+/* The stack_figure that was used last of those with a hash. */
+typedef struct recent_wait {
+    uint32_t stack, reason, figure; /* figure: index + 1; 0: none */
+    uint8_t state;
+} recent_wait;
+
+enum { STAT_RECENT = 256 };
+
 /* Tasks or regions of one name. */
 typedef struct span_figure {
     uint32_t name;
@@ -267,6 +275,7 @@ typedef struct statistics {
     size_t by_stack_count, by_stack_room;
     uint32_t *of_stack; /* index + 1 in by_stack of the first one, by stack */
     size_t of_stack_room;
+    recent_wait recent[STAT_RECENT];
     uint64_t *samples; /* CPU samples, by stack */
     size_t sample_room;
     uint64_t sample_count;

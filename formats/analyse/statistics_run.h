@@ -32,6 +32,7 @@ typedef struct run {
     states states;
     selector selector;
     bool selected;      /* the current event is */
+    bool attended;      /* there is a selection, a watch, or profiles */
     bool parts_only;    /* goroutines may be selected for a part of their time */
     bool rows_only;     /* see statistics_watch */
     profiles *profiles; /* NULL: none; then goroutines have a profile_part */
@@ -59,7 +60,26 @@ typedef struct profiled_goroutine {
 void times_free(times *t);
 part *times_part(run *r, times *t, uint32_t name, bool is_range);
 /* Adds a closed interval. */
-void times_add(run *r, times *t, const interval *i);
+static inline void times_add(run *r, times *t, const interval *i)
+{
+    int64_t ns = i->end - i->begin;
+    part *wait = NULL;
+    switch (i->state) {
+    case GOTRACE_STATE_RUNNING: t->exec += ns; break;
+    case GOTRACE_STATE_RUNNABLE: t->sched_wait += ns; break;
+    case GOTRACE_STATE_SYSCALL:
+        t->syscall += i->lost - i->begin;
+        t->syscall_block += i->end - i->lost;
+        break;
+    case GOTRACE_STATE_WAITING:
+        wait = times_part(r, t, i->reason, false);
+        if (wait)
+            wait->ns += ns;
+        break;
+    default: break; /* not a state of a goroutine that exists */
+    }
+}
+
 /* The times of a goroutine at the current time; ranges and state that are active included. */
 void times_snapshot(run *r, const stat_goroutine *g, times *copy);
 void times_subtract(times *t, const times *before);
