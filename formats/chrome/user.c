@@ -178,6 +178,18 @@ static void region_began(chrome_user *u, chrome_region **regions, uint64_t row,
                 size);
 }
 
+/* A region from before the trace, whose end is its first event, begins with it, as in Go's
+ * cmd/trace. */
+static void region_was_active(chrome_user *u, chrome_region **regions, uint64_t row,
+                              const gotrace_event *end)
+{
+    gotrace_event begin = *end;
+    begin.stack = 0;
+    chrome_backdate(u->timeline);
+    region_began(u, regions, row, &begin);
+    chrome_backdate_end(u->timeline);
+}
+
 /* Ends the innermost region. */
 static void end_region(chrome_user *u, chrome_region **regions, uint64_t stack)
 {
@@ -234,9 +246,8 @@ void chrome_user_event(chrome_user *u, chrome_region **regions, uint64_t row,
     case GOTRACE_KIND_TASK_END: task_ended(u, row, event); break;
     case GOTRACE_KIND_REGION_BEGIN: region_began(u, regions, row, event); break;
     case GOTRACE_KIND_REGION_END:
-        /* A region from before the trace: begin it here, so that its end has a beginning. */
         if (!*regions)
-            region_began(u, regions, row, event);
+            region_was_active(u, regions, row, event);
         if (*regions)
             end_region(u, regions, event->stack);
         break;
