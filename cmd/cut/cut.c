@@ -116,7 +116,7 @@ static bool is_in_range(const cut *c, const gotrace_event *e)
  * follow each other, are where the first of them is. */
 static bool is_inside(cut *c, const gotrace_event *e)
 {
-    if (e->kind != GOTRACE_KIND_SYNC && c->has_record && e->offset == c->record)
+    if (e->kind != GOTRACE_KIND_SYNC && e->offset == c->record && c->has_record)
         return c->inside;
     c->has_record = e->kind != GOTRACE_KIND_SYNC;
     c->record = e->offset;
@@ -190,7 +190,7 @@ static bool follow_generation(cut *c, const gotrace_event *e, data_batches *d)
              !writer_failed(c)))
             return false;
     c->drops = false;
-    carry_forget_stacks(&c->carry);
+    carry_forget(&c->carry);
     return c->carry.version < GOTRACE_FIRST_EXPERIMENTS || copy_data(c, d, e->generation_index);
 }
 

@@ -98,6 +98,13 @@ typedef struct cut_range {
 
 enum { CUT_RANGES = GOTRACE_RANGE_MARK_ASSIST + 1 };
 
+enum { CUT_KNOWN = 512 };
+
+typedef struct cut_known {
+    uint64_t goroutine; /* 0: none */
+    bool selected;
+} cut_known;
+
 typedef struct cut {
     const cut_job *job;
     cut_result *result;
@@ -126,12 +133,19 @@ typedef struct cut {
     uint64_t made;       /* v2: offset of the record before which the reader made an event */
     bool has_made;
     bool anchored; /* v1: a goroutine has been created at the start */
-    bool gc_due;   /* v2: a cycle of the GC that is active has not been reported yet */
+    cut_known known[CUT_KNOWN];
+    bool gc_due; /* v2: a cycle of the GC that is active has not been reported yet */
 } cut;
 
-static inline bool cut_has(const cut *c, uint64_t goroutine)
+/* Whether a goroutine is selected. Those found lately are kept, by the last bits of the id. */
+static inline bool cut_has(cut *c, uint64_t goroutine)
 {
-    return !c->job->goroutines || (goroutine && select_has_id(c->job->goroutines, goroutine));
+    if (!c->job->goroutines || goroutine == 0)
+        return !c->job->goroutines;
+    cut_known *known = &c->known[goroutine % CUT_KNOWN];
+    if (known->goroutine != goroutine)
+        *known = (cut_known){goroutine, select_has_id(c->job->goroutines, goroutine)};
+    return known->selected;
 }
 
 bool cut_fail(cut *c, const gotrace_error *error);

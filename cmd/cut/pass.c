@@ -17,7 +17,7 @@ static bool set_time(cut *c, const gotrace_event *e)
 
 static bool put(cut *c, const gotrace_event *e, bool counted)
 {
-    uint64_t args[GOTRACE_MAX_ARGS] = {0};
+    uint64_t args[GOTRACE_MAX_ARGS]; /* set as far as there are */
     const gotrace_event_spec *spec = c->carry.rows[e->type].spec;
     if (!set_time(c, e))
         return false;
@@ -106,7 +106,7 @@ static bool changes(gotrace_change change)
 }
 
 /* Whether the record changes selected goroutines only. */
-static bool is_whole(const cut *c, const gotrace_event *e, const gotrace_semantics *does)
+static bool is_whole(cut *c, const gotrace_event *e, const gotrace_semantics *does)
 {
     return (!changes(does->self) || cut_has(c, e->goroutine)) &&
            (!changes(does->other) || cut_has(c, e->args[0]));
@@ -136,7 +136,7 @@ static bool pass_v1(cut *c, const gotrace_event *e)
 }
 
 /* Whether the status was written at the start: its stack would be written for nothing. */
-static bool is_written(const cut *c, const gotrace_event *e)
+static bool is_written(cut *c, const gotrace_event *e)
 {
     return e->generation_index == c->first_index && e->resource == GOTRACE_RESOURCE_GOROUTINE &&
            gotrace_writer_goroutine(c->carry.writer, e->subject, NULL, NULL) !=

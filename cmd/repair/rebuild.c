@@ -373,7 +373,7 @@ static bool sync(rebuild *t, const gotrace_event *e)
     if (gotrace_writer_advance(t->writer, e->flags & GOTRACE_EVENT_CLOCKS ? &clocks : NULL) < 0)
         return fail(t, gotrace_writer_error(t->writer));
     begin_generation(t, generation);
-    carry_forget_stacks(&t->carry);
+    carry_forget(&t->carry);
     return pass_experiments(t, generation);
 }
 
