@@ -7,6 +7,7 @@
 #include "cmd/parts/parts.h"
 #include "core/hash.h"
 #include "formats/common/idmap.h"
+#include "formats/common/protobuf.h"
 
 /* Whose functions are in a file. */
 enum { OF_STD = 1, OF_OTHERS = 2 };
@@ -14,7 +15,7 @@ enum { OF_STD = 1, OF_OTHERS = 2 };
 /* A string of the current generation. */
 typedef struct entry {
     uint64_t hash;
-    bool is_std; /* it is a function of the standard library */
+    uint8_t whose; /* if it is a function; 0: its package is unknown */
 } entry;
 
 typedef struct frame {
@@ -46,7 +47,8 @@ typedef struct work {
     size_t value_capacity;
     batch batch;
     parts_bytes scratch;
-    bool writes; /* the second pass */
+    parts_bytes data; /* of an experiment */
+    bool writes;      /* the second pass */
 } work;
 
 static bool no_memory(gotrace_error *error)
@@ -70,7 +72,9 @@ static bool add_entry(work *w, const gotrace_record *r, gotrace_error *error)
     if (!e)
         return no_memory(error);
     e->hash = gt_hash_bytes(w->seed, r->data, r->data_size);
-    e->is_std = names_is_std(r->data, r->data_size);
+    e->whose = names_is_std(r->data, r->data_size)        ? OF_STD
+               : names_has_package(r->data, r->data_size) ? OF_OTHERS
+                                                          : 0;
     return true;
 }
 
@@ -104,7 +108,7 @@ static bool resolve_frames(work *w, gotrace_error *error)
         if (file && !whose)
             return no_memory(error);
         if (whose)
-            *whose |= function && function->is_std ? OF_STD : OF_OTHERS;
+            *whose |= function ? function->whose : OF_OTHERS;
     }
     idmap_free(&w->entries);
     idmap_free(&w->frames);
@@ -287,14 +291,94 @@ static bool is_log(const work *w, const gotrace_record *r)
                                                                   : (int)GOTRACE_V1_UserLog);
 }
 
-/* The data of an experiment may be anything, except that of the one that Go has, which is numbers.
+/* ---- experiments ------------------------------------------------------------------------------
  */
-static bool hide_data(gotrace_record *r, gotrace_error *error)
+
+/* What begins the data of Go's own experiment, allocations. */
+enum { ALLOC_FREE = 1, ALLOC_TYPES = 0, ALLOC_INFO = 1 };
+
+static uint8_t *reserve_data(work *w, size_t size, gotrace_error *error)
 {
-    enum { ALLOC_FREE = 1 };
+    parts_bytes *data = &w->data;
+    return parts_grow(&w->memory, &data->bytes, &data->capacity, data->count + size, 1, error)
+               ? data->bytes + data->count
+               : NULL;
+}
+
+/* Replaces the record's data. */
+static void set_data(gotrace_record *r, const void *data, size_t size)
+{
+    if (r->data_size != size && r->width_count > 0)
+        r->width_count--; /* the last one is that of the data's size */
+    r->data = data;
+    r->data_size = size;
+}
+
+/* Adds a type, with another address and a pseudonym: if there is no room for it, after a record
+ * with those before it. */
+static bool add_type(work *w, const gotrace_record *r, const uint64_t *values, const char *name,
+                     gotrace_error *error)
+{
+    enum { ADDRESS = 1, SIZE = 4, VALUES = 5, MOST = VALUES * 10 };
+    size_t size = (size_t)values[SIZE];
+    const char *made = names_replace_type(w->job->names, name, &size);
+    if (w->job->names->no_memory)
+        return no_memory(error);
+    if (!add_to_map(w, name, (size_t)values[SIZE], made, size, error))
+        return false;
+    if (w->data.count + MOST + size > PARTS_MAX_BATCH) {
+        gotrace_record full = *r;
+        set_data(&full, w->data.bytes, w->data.count);
+        if (!write_record(w, &full, NULL, error))
+            return false;
+        w->data.count = 1;
+    }
+    uint8_t *at = reserve_data(w, MOST + size, error);
+    if (!at)
+        return false;
+    for (size_t i = 0; i < SIZE; i++)
+        at = protobuf_put_varint(at, i == ADDRESS ? names_shift_pc(w->job->names, values[i])
+                                                  : values[i]);
+    at = protobuf_put_varint(at, size);
+    memcpy(at, made, size);
+    w->data.count = (size_t)(at + size - w->data.bytes);
+    return true;
+}
+
+/* The data of allocations: types, each its id, address, size, bytes with pointers, and name; or
+ * four numbers. What follows anything else is lost. */
+static bool replace_allocations(work *w, gotrace_record *r, gotrace_error *error)
+{
+    enum { INFO_VALUES = 4, TYPE_VALUES = 5, MOST = 1 + 10 * INFO_VALUES };
+    const uint8_t *p = (const uint8_t *)r->data, *end = p + r->data_size;
+    uint64_t values[TYPE_VALUES];
+    w->data.count = 0;
+    uint8_t *at = reserve_data(w, MOST, error);
+    if (!at)
+        return false;
+    uint8_t kind = *at++ = *p++;
+    for (size_t i = 0; kind == ALLOC_INFO && i < INFO_VALUES && parts_varint(&p, end, values); i++)
+        at = protobuf_put_varint(at, *values);
+    w->data.count = (size_t)(at - w->data.bytes);
+    for (size_t i = 0; kind == ALLOC_TYPES && p < end; i = 0) {
+        while (i < TYPE_VALUES && parts_varint(&p, end, &values[i]))
+            i++;
+        if (i < TYPE_VALUES || values[i - 1] > (uint64_t)(end - p))
+            break;
+        if (!add_type(w, r, values, (const char *)p, error))
+            return false;
+        p += values[i - 1];
+    }
+    set_data(r, w->data.bytes, w->data.count);
+    return true;
+}
+
+/* The data of any other experiment may be anything. */
+static bool hide_data(work *w, gotrace_record *r, gotrace_error *error)
+{
     static const char zeros[PARTS_MAX_BATCH];
-    if (r->args[0] == ALLOC_FREE)
-        return true;
+    if (r->args[0] == ALLOC_FREE && r->data_size > 0 && (uint8_t)*r->data <= ALLOC_INFO)
+        return replace_allocations(w, r, error);
     if (r->data_size > sizeof zeros) {
         fill_error(error, GOTRACE_RULE_SYSTEM_LIMIT, r->offset,
                    "the data of an experiment is larger than %zu bytes", sizeof zeros);
@@ -324,7 +408,7 @@ static gotrace_status rewrite_record(void *ctx, const gotrace_record *record, go
         drop_message(w, &r, values);
     if (good && w->input.version >= GOTRACE_FIRST_V2 &&
         r.spec->code == GOTRACE_V2_ExperimentalBatch)
-        good = hide_data(&r, error);
+        good = hide_data(w, &r, error);
     else if (good && r.data_size > 0)
         good = replace_text(w, &r, error);
     good = good && write_record(w, &r, values, error);
@@ -451,6 +535,7 @@ gotrace_status anonymize_write(const anonymize_job *job, gotrace_error *error)
     idmap_free(&w.written);
     parts_drop(&w.memory, w.values, w.value_capacity, sizeof *w.values);
     free(w.scratch.bytes);
+    free(w.data.bytes);
     free(w.batch.body.bytes);
     parts_drop(&w.memory, w.batches.list, w.batches.capacity, sizeof *w.batches.list);
     parts_input_free(&w.input, &w.memory);

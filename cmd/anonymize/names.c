@@ -282,10 +282,13 @@ bool names_is_std(const char *name, size_t size)
     return is_std_function((text){name, name + size});
 }
 
+bool names_has_package(const char *name, size_t size)
+{
+    return !is(package_of((text){name, name + size}), "_");
+}
+
 static bool is_kept(names *n, text name)
 {
-    if (size_of(name) == 0 || (!n->all && known_word(name.p, size_of(name))))
-        return true;
     switch (n->keep ? pattern_match(n->keep, name.p, size_of(name)) : PATTERN_DIFFERS) {
     case PATTERN_MATCHES: return true;
     case PATTERN_TOO_HARD: n->too_hard = true; break;
@@ -298,7 +301,7 @@ static bool is_kept(names *n, text name)
 const char *names_replace(names *n, const char *bytes, size_t *size, bool of_std)
 {
     text name = {bytes, bytes + *size}, package = package_of(name);
-    if (is_kept(n, name))
+    if (size_of(name) == 0 || (!n->all && known_word(name.p, size_of(name))) || is_kept(n, name))
         return bytes;
     maker m = {.names = n};
     const char *extension = extension_of(name);
@@ -316,6 +319,17 @@ const char *names_replace(names *n, const char *bytes, size_t *size, bool of_std
         m.size = 0;
         put_pseudonym(&m, name);
     }
+    *size = m.size;
+    return n->made;
+}
+
+const char *names_replace_type(names *n, const char *bytes, size_t *size)
+{
+    text name = {bytes, bytes + *size};
+    if (size_of(name) == 0 || is_kept(n, name))
+        return bytes;
+    maker m = {.names = n};
+    put_pseudonym(&m, name);
     *size = m.size;
     return n->made;
 }

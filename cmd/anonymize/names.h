@@ -32,9 +32,15 @@ void names_init(names *n, const void *key, size_t size);
 /* Whether this is a function of the runtime or of the standard library. */
 bool names_is_std(const char *name, size_t size);
 
+/* Whether a function has a package: those that the compiler makes of several may be "_.name". */
+bool names_has_package(const char *name, size_t size);
+
 /* Returns the name that replaces this one, valid until the next call, or the name itself if it
  * stays. of_std: it is the file of a function of the runtime or the standard library. */
 const char *names_replace(names *n, const char *name, size_t *size, bool of_std);
+
+/* The same for a type, whose package is the last word of its path: none stays but those of keep. */
+const char *names_replace_type(names *n, const char *name, size_t *size);
 
 /* Returns another PC whose varint has the same size. Different PCs remain different; 0, which means
  * none, stays. */

@@ -87,3 +87,13 @@ printf '\377\377\377' | dd of=user.trace bs=1 seek=2300 conv=notrunc status=none
 run gotrace validate -q user.trace
 run gotrace anonymize --key key -o out.trace user.trace
 run gotrace validate -q out.trace
+
+echo '== types of an experiment that become longer than a batch may be'
+gotrace dump "$TRACES/go1.26-allocfree.trace" | awk '/data="\\x00/ {
+    for (i = 0; i < 10000; i++) types = types "\\x01\\x05\\x04\\x04\\x01T"
+    $0 = "\tdata=\"\\x00" types "\""; types = "" } { print }' >types.script
+gotrace synth -o types.trace types.script
+run gotrace anonymize --key key -o out.trace types.trace
+gotrace validate out.trace
+gotrace dump out.trace | grep -c '^ExperimentalBatch'
+grep -aoE 'x[a-z2-7]{12}' out.trace | sort | uniq -c | sort -n | tail -n 1
