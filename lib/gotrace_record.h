@@ -40,9 +40,9 @@ typedef struct gotrace_rec_go gotrace_rec_go;
 /* Sets function, file and line of frames[0] and, for functions that were inlined there, of further
  * frames, innermost first; returns their number, at most max (at least 1). The strings must remain
  * valid until the next call. Called when a generation or the trace ends, once for each address that
- * occurs in it, by the thread that ends it; must not call the recorder. Meanwhile events of the next
- * generation are recorded; threads whose buffer is full wait if max_bytes wait for the output, or
- * with a crash file. pc is a return address, as in the stacks that were recorded. */
+ * occurs in it, by the thread that ends it; must not call the recorder. Meanwhile events of the
+ * next generation are recorded; threads whose buffer is full wait if max_bytes wait for the output,
+ * or with a crash file. pc is a return address, as in the stacks that were recorded. */
 typedef size_t (*gotrace_resolve_fn)(void *ctx, uint64_t pc, gotrace_frame *frames, size_t max);
 
 /* A clock: ticks, which must not decrease on a thread. */
