@@ -7,6 +7,7 @@
  *                            trace begins at each header that is followed by a batch.
  *   guess   headless.c       Without a header: decide whether this is a trace, and of which
  *                            version.
+ *   bits    repair.c         Restore the bits that the reader takes to be flipped.
  *   scan    scan.c           Find sound batches. Records are read until one is invalid in the
  *                            version; then the next batch is searched. A v2 header (generation,
  *                            thread, time, size) is accepted if the records in the batch are whole,
@@ -56,6 +57,7 @@
     X(TRACE, "trace", "another trace begins")                                                      \
     X(HEADER, "header.lost", "the header is lost; the version was guessed")                        \
     X(BYTES, "bytes.lost", "bytes that belong to no sound batch were left out")                    \
+    X(BIT, "bit.flipped", "a bit that made records unreadable was restored")                       \
     X(TRUNCATED, "batch.cut", "a batch is damaged or cut off; what precedes that is kept")         \
     X(RESUMED, "batch.resumed", "a batch continues after the damage")                              \
     X(DUPLICATE, "batch.duplicate", "a duplicate of a batch was left out")                         \

@@ -3,6 +3,9 @@
 #define VERDICT_H
 
 #include "formats/common/out.h"
+#include "gotrace_experimental.h"
+
+enum { VERDICT_FLIPS = 16 };
 
 typedef struct verdict {
     bool sound;          /* no error; warnings are possible */
@@ -10,6 +13,8 @@ typedef struct verdict {
     uint64_t given;      /* events returned by the reader, and ends of generations */
     gotrace_error first; /* first error */
     uint32_t counts[GOTRACE_RULE_LIMIT]; /* number of reports per rule, including warnings */
+    gotrace_flip flips[VERDICT_FLIPS];   /* bits that the reader takes to be flipped */
+    size_t flip_count;
 } verdict;
 
 typedef void (*verdict_problem_fn)(void *ctx, const gotrace_error *problem);

@@ -6,6 +6,7 @@ enum { MOST_THREADS = 64 };
 
 struct gt_ahead {
     gotrace_reader *reader;
+    gt_flips flips;        /* of the reader, for those of pieces */
     gotrace_config config; /* for the readers of pieces */
     gotrace_limits limits;
     gt_ahead_way way;
@@ -46,6 +47,7 @@ bool gt_ahead_open(gt_ahead *a, gt_job *job, gotrace_problem_fn on_problem)
     config.callback_ctx = job;
     if (gotrace_reader_open(a->reader->source, &config, &job->reader, &error) < 0)
         return false;
+    job->reader->flips = a->flips;
     gt_assumptions_init(&job->assumed, &job->reader->heap);
     job->assumed.stop = &a->ends;
     return true;
@@ -205,6 +207,8 @@ gt_ahead *gt_ahead_start(gotrace_reader *reader, const gt_ahead_way *way, size_t
                                                             : MOST_THREADS;
     size_t left = end - first;
     a->reader = reader;
+    a->flips = reader->flips;
+    a->flips.off = true;
     a->way = *way;
     a->job_count = 2 * most + 1 < left ? 2 * most + 1 : left; /* so that no thread has to wait */
     a->next = first;

@@ -58,9 +58,22 @@ static bool follows_from_fault(gotrace_reader *reader, gotrace_rule rule, uint64
     return follows;
 }
 
+/* A problem that is corrected by a bit: the rest of the trace can be read. */
+static void mend_problem(gotrace_reader *reader, gotrace_error *problem)
+{
+    const gotrace_flip *flip = &reader->flips.list[reader->flips.count - 1];
+    size_t used = strlen(problem->message);
+    reader->flips.mends = false;
+    snprintf(problem->message + used, sizeof problem->message - used,
+             "; bit %u of the byte at 0x%llx is taken to be flipped",
+             (unsigned)__builtin_ctz(flip->mask), (unsigned long long)flip->offset);
+    if (problem->severity == GOTRACE_FATAL)
+        problem->severity = GOTRACE_PROBLEM;
+}
+
 bool gt_report(gotrace_reader *reader, gotrace_rule rule, gt_place place, const char *format, ...)
 {
-    if (reader->quiet)
+    if (reader->quiet || place.offset < reader->flips.replayed)
         return true;
     if (follows_from_fault(reader, rule, place.offset))
         return true;
@@ -71,6 +84,8 @@ bool gt_report(gotrace_reader *reader, gotrace_rule rule, gt_place place, const 
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
     gt_error_set(&problem, rule, place, "%s", message);
+    if (reader->flips.mends)
+        mend_problem(reader, &problem);
     count_problem(reader, &problem);
     if (reader->config.on_problem &&
         !reader->config.on_problem(reader->config.callback_ctx, &problem)) {
@@ -124,7 +139,7 @@ void gt_progress(gotrace_reader *reader, uint64_t bytes)
 bool gt_read_again(gotrace_reader *reader, uint64_t offset, uint8_t *into, size_t size)
 {
     size_t got;
-    if (gt_source_read(reader->source, offset, into, size, &got, &reader->error) < 0)
+    if (gt_read_bytes(reader, offset, into, size, &got) < 0)
         return gt_fail(reader);
     if (got < size) {
         gt_error_set(&reader->error, GOTRACE_RULE_SYSTEM_READ, GT_AT(offset + got),
@@ -628,6 +643,8 @@ bool gt_find_damage(gotrace_reader *reader)
     bool done = gotrace_reader_open(reader->source, &config, &other, &error) == GOTRACE_OK;
     if (done) {
         other->finds_damage = reader;
+        other->flips = reader->flips;
+        other->flips.off = true;
         done = gotrace_reader_check(other) == GOTRACE_END;
     }
     if (done)
@@ -655,6 +672,14 @@ const gotrace_summary *gotrace_reader_summary(const gotrace_reader *reader)
 uint64_t gotrace_reader_problems(const gotrace_reader *reader, gotrace_class class_)
 {
     return (unsigned)class_ < GT_CLASSES ? reader->problems[class_] : 0;
+}
+
+bool gotrace_reader_flip(const gotrace_reader *reader, size_t n, gotrace_flip *flip)
+{
+    if (n >= reader->flips.count)
+        return false;
+    *flip = reader->flips.list[n];
+    return true;
 }
 
 const gotrace_proc_summary *gotrace_reader_proc(const gotrace_reader *reader, size_t n)

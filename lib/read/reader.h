@@ -20,6 +20,7 @@
 #include "read/tables.h"
 #include "core/wire.h"
 #include "read/faults.h"
+#include "read/flips.h"
 #include "read/goroutines.h"
 #include "read/wanted.h"
 
@@ -102,6 +103,7 @@ struct gotrace_reader {
     int64_t first_ticks, last_ticks;
     enum { GT_FRESH, GT_INDEXED, GT_READING, GT_ENDED, GT_FAILED } stage;
     gt_faults faults;
+    gt_flips flips;
     size_t adopted; /* number of pieces that were checked ahead; see ahead.h */
     gt_wanted wanted;
     int64_t since; /* v1, of a wanted event: gotrace_event.since in ticks */

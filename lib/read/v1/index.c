@@ -9,13 +9,14 @@
 #include <string.h>
 
 #include "core/times.h"
-#include "read/reader.h"
+#include "read/v1/flips.h"
 
 enum {
     WINDOW = 256 * 1024,
     /* Refill the window if fewer bytes than this are left. Enough for any record that the fast path
      * handles. */
     NEAR_END = 64,
+    STARTS = 16,
 };
 
 typedef struct skim {
@@ -27,6 +28,10 @@ typedef struct skim {
     const uint8_t *p, *end;
     bool at_end; /* the window reaches the end of the file */
     bool ended;  /* by damage */
+    bool again;  /* a bit was corrected: the pass begins again */
+    uint64_t starts[STARTS]; /* offsets of records at which skim_fast began; the last ones */
+    size_t start_count;
+    uint8_t counts[64]; /* number of values by type */
     unsigned inline_least;
     uint8_t skips[256]; /* see skim_fast */
     uint64_t record;
@@ -51,14 +56,16 @@ static gt_place place_of(const skim *s, const uint8_t *p)
     return (gt_place){offset_of(s, p), s->batches ? s->batches - 1 : GOTRACE_NO_OFFSET, s->record};
 }
 
-/* Reports damage at p and ends the pass there: nothing after p can be read. */
+/* Reports damage at p and ends the pass there: nothing after p can be read, unless a bit is
+ * corrected. */
 #define DAMAGED(s, at, rule, ...)                                                                  \
     (damage_at(s, at), gt_report((s)->reader, rule, place_of(s, at), __VA_ARGS__))
 
 static void damage_at(skim *s, const uint8_t *p)
 {
     s->ended = true;
-    s->reader->summary.unread_bytes = s->reader->summary.size - offset_of(s, p);
+    if (!s->again)
+        s->reader->summary.unread_bytes = s->reader->summary.size - offset_of(s, p);
 }
 
 /* Makes `need` bytes from p on available, or all that are left, by moving the rest to the front of
@@ -77,14 +84,43 @@ static bool refill(skim *s, size_t need)
     }
     s->base = offset_of(s, s->p);
     memmove(s->window, s->p, left);
-    if (gt_source_read(reader->source, s->base + left, s->window + left, s->capacity - left, &got,
-                       &reader->error) < 0)
+    if (gt_read_bytes(reader, s->base + left, s->window + left, s->capacity - left, &got) < 0)
         return gt_fail(reader);
     s->p = s->window;
     s->end = s->window + left + got;
     s->at_end = got < s->capacity - left;
     gt_progress(reader, got);
     return true;
+}
+
+/* ---- flipped bits ---------------------------------------------------------------------------- */
+
+/* A record from which on at least so many bytes lead to p, if there is one. */
+static uint64_t start_before(const skim *s, uint64_t p)
+{
+    enum { BEFORE = 256 };
+    uint64_t found = p;
+    for (size_t i = 0; i < STARTS && i < s->start_count && p - found < BEFORE; i++)
+        found = s->starts[(s->start_count - 1 - i) % STARTS];
+    return found;
+}
+
+/* The record at s->p does not fit the format. If that is because a bit is flipped, it is corrected:
+ * the caller reports the problem, and the pass begins again. ends: otherwise nothing after it can
+ * be read. False on failure. */
+static bool correct_bit(skim *s, bool ends)
+{
+    gotrace_reader *reader = s->reader;
+    uint64_t at = offset_of(s, s->p);
+    gt_candidates candidates;
+    if (s->again || !gt_flips_begin(reader, at))
+        return true;
+    if (!gt_v1_find_flips(reader, start_before(s, at), at, s->batch_ticks, &candidates))
+        return false;
+    gt_flip_result result = gt_flips_choose(reader, &candidates, at, ends);
+    s->again = reader->flips.mends = result == GT_FLIP_FOUND;
+    s->ended = s->ended || s->again;
+    return result != GT_FLIP_FAILED;
 }
 
 /* ---- procs and runs ------------------------------------------------------------------------ */
@@ -208,6 +244,19 @@ static bool is_checked_later(const skim *s, uint8_t type)
     return (shape->flags & GOTRACE_SPEC_TIMED) && shape->action != GT_ACTION_SAMPLE;
 }
 
+/* A record does not have the values of its type: corrects a bit, if that is the reason. */
+static bool correct_values(skim *s, const gt_frame *frame)
+{
+    const gotrace_event_spec *spec = gotrace_event_spec_of(s->reader->summary.version, frame->type);
+    if (!correct_bit(s, false))
+        return false;
+    return !s->again ||
+           gt_report(s->reader, GOTRACE_RULE_EVENT_ARITY, place_of(s, s->p),
+                     "%s does not have the %u value%s expected in version 1.%d", spec->name,
+                     s->index->shapes[frame->type].values,
+                     gt_plural(s->index->shapes[frame->type].values), s->reader->summary.version);
+}
+
 /* Decodes the values of a record that is completely in the window: the first KEEP of them, and
  * their number. *fits: they end where they should; otherwise the problem was reported. */
 static bool decode_values(skim *s, const gt_frame *frame, uint64_t values[KEEP], size_t *count,
@@ -222,6 +271,10 @@ static bool decode_values(skim *s, const gt_frame *frame, uint64_t values[KEEP],
         int used = gt_varint(&p, frame->values_end, &value);
         if (used <= 0) {
             *fits = false;
+            if (!correct_values(s, frame))
+                return false;
+            if (s->again)
+                return true;
             if (is_checked_later(s, frame->type))
                 return true;
             return used < 0
@@ -397,6 +450,10 @@ static bool special(skim *s, const gt_frame *frame)
     if (!fits)
         return true;
     if (count != shape->values && !(shape->flags & GOTRACE_SPEC_FRAMES)) {
+        if (!correct_values(s, frame))
+            return false;
+        if (s->again)
+            return true;
         if (is_checked_later(s, frame->type))
             return true;
         return gt_report(s->reader, GOTRACE_RULE_EVENT_ARITY, place_of(s, s->p),
@@ -439,12 +496,14 @@ static bool count_event(skim *s, uint8_t type)
 
 static bool bad_frame(skim *s, gt_wire_status status, const gt_frame *frame)
 {
+    if (!correct_bit(s, true))
+        return false;
     switch (status) {
     case GT_WIRE_TYPE:
         return DAMAGED(s, s->p, GOTRACE_RULE_WIRE_TYPE,
-                       "unknown event type %u (byte 0x%02x) for version 1.%d; nothing after it "
-                       "can be read",
-                       frame->type, *s->p, s->reader->summary.version);
+                       "unknown event type %u (byte 0x%02x) for version 1.%d%s", frame->type,
+                       *s->p, s->reader->summary.version,
+                       s->again ? "" : "; nothing after it can be read");
     case GT_WIRE_VARINT:
         return DAMAGED(s, s->p, GOTRACE_RULE_WIRE_VARINT,
                        "a number of this record, at 0x%llx, exceeds ten bytes or 64 bits",
@@ -474,6 +533,8 @@ static bool skip_oversized(skim *s, const gt_frame *frame)
     gotrace_reader *reader = s->reader;
     uint8_t flags = s->index->shapes[frame->type].flags;
     bool is_log = flags & GOTRACE_SPEC_DATA;
+    if (!correct_bit(s, is_log))
+        return false;
     gotrace_rule rule = is_log                        ? GOTRACE_RULE_WIRE_LENGTH
                         : flags & GOTRACE_SPEC_FRAMES ? GOTRACE_RULE_STACK_FRAMES
                                                       : GOTRACE_RULE_EVENT_ARITY;
@@ -484,7 +545,7 @@ static bool skip_oversized(skim *s, const gt_frame *frame)
                    gotrace_event_spec_of(reader->summary.version, frame->type)->name,
                    (unsigned long long)frame->length, (unsigned long long)s->index->longest_record))
         return false;
-    if (is_log)
+    if (is_log || s->again)
         return true;
     reader->summary.type_records[frame->type]++;
     reader->summary.type_bytes[frame->type] += frame->size;
@@ -522,8 +583,12 @@ static bool skim_slowly(skim *s)
     uint8_t flags = s->index->shapes[frame.type].flags;
     if ((flags & GOTRACE_SPEC_TIMED) && !count_event(s, frame.type))
         return false;
-    if (is_special(s->index->shapes, frame.type) && !special(s, &frame))
+    if (!is_special(s->index->shapes, frame.type)) {
+        if (!gt_v1_has_values(s->index, &frame) && !correct_values(s, &frame))
+            return false;
+    } else if (!special(s, &frame)) {
         return false;
+    }
     reader->summary.type_records[frame.type]++;
     reader->summary.type_bytes[frame.type] += frame.size;
     s->record++;
@@ -539,11 +604,24 @@ static void init_skips(skim *s)
 {
     for (unsigned first = 0; first < 256; first++) {
         unsigned type = first & 0x3f, form = first >> 6;
-        if (is_special(s->index->shapes, (uint8_t)type) || s->index->shapes[type].values == 0)
+        const gt_v1_shape *shape = &s->index->shapes[type];
+        s->counts[type] = shape->values;
+        if (is_special(s->index->shapes, (uint8_t)type) || shape->values == 0 ||
+            shape->inlined != form)
             s->skips[first] = STOP;
         else
             s->skips[first] = (uint8_t)(form < 3 ? form + s->inline_least : LONG);
     }
+}
+
+/* Whether `size` bytes, at most eight, are so many varints. */
+static inline bool has_values(const uint8_t *p, unsigned size, unsigned count)
+{
+    uint64_t word;
+    memcpy(&word, p, sizeof word);
+    uint64_t stops = ~word & 0x8080808080808080u;
+    stops <<= 8 * (8 - size); /* the first ones, the last of them highest */
+    return stops >> 63 && (stops >> 7) * 0x0101010101010101u >> 56 == count;
 }
 
 /* Skips common records well inside the window: the end of one to four varints is found by the clear
@@ -568,7 +646,7 @@ static void skim_fast(skim *s)
                 break;
             size = 2 + ((size_t)__builtin_ctzll(stops) >> 3);
         } else {
-            if (p[1] >= NEAR_END - 2)
+            if (p[1] - 1u > 7 || !has_values(p + 2, p[1], s->counts[type]))
                 break;
             size = 2u + p[1];
         }
@@ -674,6 +752,7 @@ static bool skim_all(skim *s)
     if (!refill(s, NEAR_END))
         return false;
     while (!s->ended) {
+        s->starts[s->start_count++ % STARTS] = offset_of(s, s->p);
         if (s->proc != GT_NONE && s->end - s->p > NEAR_END)
             skim_fast(s);
         if (s->end - s->p <= NEAR_END && !s->at_end && !refill(s, NEAR_END))
@@ -699,9 +778,10 @@ static bool is_gccgo(const gt_index *index)
     return false;
 }
 
-bool gt_index_build(gotrace_reader *reader)
+static bool begin_index(skim *s)
 {
-    gt_index *index = &reader->index;
+    gotrace_reader *reader = s->reader;
+    gt_index *index = s->index;
     int version = reader->summary.version;
     gt_v1_shapes_init(index->shapes, version);
     gt_table_init(&index->proc_by_id, &reader->heap);
@@ -710,27 +790,60 @@ bool gt_index_build(gotrace_reader *reader)
     gt_table_init(&index->timers, &reader->heap);
     gt_spill_init(&index->exits, &reader->heap, &reader->config);
     gt_spill_init(&index->samples, &reader->heap, &reader->config);
-
     index->longest_record = GT_VARINT_MAX *
                             (2 + reader->limits.frames * gotrace_frame_values(version));
-    skim s = {.reader = reader,
-              .index = index,
-              .base = GT_HEADER_SIZE,
-              .inline_least = version < GT_FIRST_NUMBERED ? 2 : 1,
-              .proc = GT_NONE};
-    s.capacity = reader->summary.size < WINDOW ? (size_t)reader->summary.size + NEAR_END : WINDOW;
-    s.window = gt_resize(&reader->heap, NULL, 0, s.capacity);
-    if (!s.window)
+    s->base = GT_HEADER_SIZE;
+    s->inline_least = version < GT_FIRST_NUMBERED ? 2 : 1;
+    s->proc = GT_NONE;
+    s->capacity = reader->summary.size < WINDOW ? (size_t)reader->summary.size + NEAR_END : WINDOW;
+    s->window = gt_resize(&reader->heap, NULL, 0, s->capacity);
+    if (!s->window)
         return gt_fail_memory(reader);
-    s.p = s.end = s.window;
-    init_skips(&s);
-    bool ok = skim_all(&s);
-    gt_free(&reader->heap, s.window, s.capacity);
+    s->p = s->end = s->window;
+    init_skips(s);
+    return true;
+}
+
+/* After a bit was corrected: forgets what was read. */
+static void forget(gotrace_reader *reader)
+{
+    gotrace_summary *summary = &reader->summary;
+    gt_flips *f = &reader->flips;
+    gt_index_free(&reader->index);
+    reader->index = (gt_index){0};
+    memset(summary->type_records, 0, sizeof summary->type_records);
+    memset(summary->type_bytes, 0, sizeof summary->type_bytes);
+    summary->unread_bytes = 0;
+    reader->progress_done = 0;
+    if (f->list[f->count - 1].offset > f->replayed)
+        f->replayed = f->list[f->count - 1].offset;
+}
+
+/* One pass. */
+static bool pass(skim *s)
+{
+    bool ok = begin_index(s) && skim_all(s);
+    if (s->window)
+        gt_free(&s->reader->heap, s->window, s->capacity);
+    return ok;
+}
+
+bool gt_index_build(gotrace_reader *reader)
+{
+    gt_index *index = &reader->index;
+    skim s = {.reader = reader, .index = index};
+    bool ok = pass(&s);
+    while (ok && s.again) {
+        forget(reader);
+        s = (skim){.reader = reader, .index = index};
+        ok = pass(&s);
+    }
+    reader->flips.replayed = 0;
     fill_summary(&s);
     index->end_ticks = end_of_events(&s);
     if (!ok || !check_whole(&s) || !rank_procs(reader))
         return false;
-    if (version != GT_GCCGO)
+    if (reader->summary.version != GT_GCCGO)
         reader->summary.writer = "Go"; /* gccgo writes 1.11 only */
     else if (index->strings.entries)
         reader->summary.writer = is_gccgo(index) ? "gccgo" : "Go";

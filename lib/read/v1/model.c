@@ -59,8 +59,7 @@ static bool load_message(gotrace_reader *reader, const gt_event *e, gotrace_even
     if (!gt_grow(&reader->heap, &message, &reader->message_capacity, e->data_size + (size_t)1, 1))
         return gt_fail_memory(reader);
     reader->message = message;
-    if (gt_source_read(reader->source, e->offset + e->data_at, reader->message, e->data_size, &got,
-                       &reader->error) < 0)
+    if (gt_read_bytes(reader, e->offset + e->data_at, reader->message, e->data_size, &got) < 0)
         return gt_fail(reader);
     out->message = reader->message;
     out->message_size = got;

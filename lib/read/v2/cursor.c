@@ -134,8 +134,7 @@ bool gt_v2_read_batch(gotrace_reader *reader, struct gt_v2 *v2, const gt_batch *
         if (!v2->buffer)
             return gt_fail_memory(reader);
     }
-    if (gt_source_read(reader->source, batch->data, v2->buffer, batch->size, size, &reader->error) <
-        0)
+    if (gt_read_bytes(reader, batch->data, v2->buffer, batch->size, size) < 0)
         return gt_fail(reader);
     memset(v2->buffer + *size, 0, GT_V2_SLACK);
     return true;

@@ -31,8 +31,7 @@ static gt_place place(const look *l)
 static const uint8_t *peek_header(look *l, size_t *n)
 {
     if (l->at < l->base || l->at + HEADER_MAX > l->base + l->have) {
-        if (gt_source_read(l->reader->source, l->at, l->bytes, LOOK, &l->have, &l->reader->error) <
-            0) {
+        if (gt_read_bytes(l->reader, l->at, l->bytes, LOOK, &l->have) < 0) {
             gt_fail(l->reader);
             return NULL;
         }
@@ -106,7 +105,7 @@ static bool number_at(look *l, uint64_t at, uint64_t *number)
     const uint8_t *p = bytes;
     int version = l->reader->summary.version;
     *number = 0;
-    if (gotrace_source_read(l->reader->source, at, bytes, sizeof bytes, &n, &l->reader->error) < 0)
+    if (gt_read_bytes(l->reader, at, bytes, sizeof bytes, &n) < 0)
         return gt_fail(l->reader);
     uint8_t type = n ? *p++ : 0;
     uint64_t experiment;
@@ -306,7 +305,7 @@ static bool read_frequency(gotrace_reader *reader, const gt_batch *b, uint64_t *
     uint8_t bytes[2 + GT_VARINT_MAX];
     size_t n, wanted = b->size < sizeof bytes ? b->size : sizeof bytes;
     const uint8_t *p = bytes;
-    if (gt_source_read(reader->source, b->data, bytes, wanted, &n, &reader->error) < 0)
+    if (gt_read_bytes(reader, b->data, bytes, wanted, &n) < 0)
         return gt_fail(reader);
     if (n && *p == GOTRACE_V2_Sync)
         p++;

@@ -239,8 +239,7 @@ static bool load_batch(table_batch *t)
 {
     size_t got;
     bool (*record)(table_batch *) = NULL;
-    if (gt_source_read(t->reader->source, t->batch->data, t->v2->buffer, t->batch->size, &got,
-                       &t->reader->error) < 0)
+    if (gt_read_bytes(t->reader, t->batch->data, t->v2->buffer, t->batch->size, &got) < 0)
         return gt_fail(t->reader);
     t->p = t->v2->buffer;
     t->end = t->p + got;

@@ -290,7 +290,7 @@ static bool mend_batch(gotrace_reader *reader, gt_v2_cursor *c, gt_v2_event *fro
     const gt_batch *batch = &v2->batches[from->batch];
     int64_t latest = latest_time(v2, c, from->batch), by = 0;
     size_t size = (size_t)(batch->data + batch->size - from->offset);
-    if (gt_source_read(reader->source, from->offset, v2->buffer, size, &size, &reader->error) < 0)
+    if (gt_read_bytes(reader, from->offset, v2->buffer, size, &size) < 0)
         return gt_fail(reader);
     memset(v2->buffer + size, 0, GT_V2_SLACK);
     batch_times times = {.excess = INT64_MAX};

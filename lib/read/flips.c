@@ -1,0 +1,147 @@
+#include "read/flips.h"
+
+#include "read/reader.h"
+
+enum {
+    MOST_SEARCHES = 24,
+    LEAST_GAIN = 64, /* bytes that become readable */
+};
+
+/* Bytes read to compare candidates: a second or less. */
+static const uint64_t most_read = (uint64_t)32 << 20;
+
+gotrace_status gt_read_bytes(gotrace_reader *reader, uint64_t offset, void *buffer, size_t size,
+                             size_t *got)
+{
+    const gt_flips *f = &reader->flips;
+    gotrace_status status = gt_source_read(reader->source, offset, buffer, size, got,
+                                           &reader->error);
+    for (size_t i = 0; status >= 0 && i < f->count; i++)
+        if (f->list[i].offset >= offset && f->list[i].offset - offset < *got)
+            ((uint8_t *)buffer)[f->list[i].offset - offset] ^= f->list[i].mask;
+    return status;
+}
+
+bool gt_flips_begin(gotrace_reader *reader, uint64_t offset)
+{
+    enum { LEAST_TRIALS = 4 };
+    gt_flips *f = &reader->flips;
+    if (f->off || f->count == GT_MOST_FLIPS || f->searches == MOST_SEARCHES || offset < f->tried ||
+        reader->summary.size * LEAST_TRIALS > most_read - f->read)
+        return false;
+    f->searches++;
+    f->tried = offset + 1;
+    return true;
+}
+
+/* ---- trials ---------------------------------------------------------------------------------- */
+
+typedef struct trial {
+    uint64_t reach; /* offset up to which the first pass reads */
+    uint64_t problems, warnings;
+    uint64_t most; /* reading stops after so many problems */
+} trial;
+
+static bool count_problem(void *ctx, const gotrace_error *problem)
+{
+    trial *t = ctx;
+    t->problems += problem->severity >= GOTRACE_PROBLEM;
+    t->warnings += problem->severity == GOTRACE_WARNING;
+    return t->problems <= t->most;
+}
+
+static bool is_better(const trial *a, const trial *b)
+{
+    if (a->reach != b->reach)
+        return a->reach > b->reach;
+    return a->problems != b->problems ? a->problems < b->problems : a->warnings < b->warnings;
+}
+
+/* Whether a trial failed for a reason that concerns the caller. */
+static bool is_refused(const gotrace_reader *reader, const gotrace_error *e)
+{
+    return !reader->stopped &&
+           (e->rule == GOTRACE_RULE_SYSTEM_MEMORY || e->rule == GOTRACE_RULE_SYSTEM_READ ||
+            e->rule == GOTRACE_RULE_SYSTEM_WRITE);
+}
+
+static void read_trial(gotrace_reader *other, trial *t, const trial *best)
+{
+    t->reach = 0;
+    t->most = UINT64_MAX;
+    if (gotrace_reader_index(other) < 0)
+        return;
+    t->reach = other->summary.size - other->summary.unread_bytes;
+    if (!other->v2 && !other->index.has_frequency && t->reach == other->summary.size)
+        t->reach = 0; /* the trace is cut off, not altered */
+    if (t->reach < best->reach)
+        return;
+    if (t->reach == best->reach)
+        t->most = best->problems;
+    if (t->problems > t->most)
+        return;
+    if (gotrace_reader_check(other) != GOTRACE_END && !other->stopped)
+        t->reach = 0;
+}
+
+/* Reads the trace with a candidate, or without. False on failure. */
+static bool try(gotrace_reader *reader, const gotrace_flip *candidate, const trial *best, trial *t)
+{
+    gotrace_config config = reader->config;
+    gotrace_reader *other;
+    gotrace_error error;
+    *t = (trial){.most = UINT64_MAX};
+    config.on_problem = count_problem;
+    config.on_progress = NULL;
+    config.callback_ctx = t;
+    config.every_problem = true;
+    config.threads = 1;
+    if (gotrace_reader_open(reader->source, &config, &other, &error) < 0) {
+        reader->error = error;
+        return gt_fail(reader);
+    }
+    other->flips = (gt_flips){.count = reader->flips.count, .off = true};
+    for (size_t i = 0; i < reader->flips.count; i++)
+        other->flips.list[i] = reader->flips.list[i];
+    if (candidate)
+        other->flips.list[other->flips.count++] = *candidate;
+    read_trial(other, t, best);
+    bool refused = is_refused(other, gotrace_reader_error(other));
+    if (refused)
+        reader->error = *gotrace_reader_error(other);
+    gotrace_reader_close(other);
+    reader->flips.read += reader->summary.size;
+    return !refused || gt_fail(reader);
+}
+
+gt_flip_result gt_flips_choose(gotrace_reader *reader, const gt_candidates *c, uint64_t offset,
+                               bool ends)
+{
+    gt_flips *f = &reader->flips;
+    const gotrace_flip *found = NULL;
+    trial best = {.reach = offset + LEAST_GAIN - 1}, now;
+    if (best.reach >= reader->summary.size)
+        best.reach = reader->summary.size - 1;
+    if (c->count == 0)
+        return GT_FLIP_NONE;
+    if (!ends) {
+        const trial none = {.problems = UINT64_MAX};
+        if (!try(reader, NULL, &none, &best))
+            return GT_FLIP_FAILED;
+        best.warnings = 0; /* there have to be fewer problems */
+    }
+    for (size_t i = 0; i < c->count && reader->summary.size <= most_read - f->read; i++) {
+        if (!try(reader, &c->list[i], &best, &now))
+            return GT_FLIP_FAILED;
+        if (!is_better(&now, &best))
+            continue;
+        best = now;
+        found = &c->list[i];
+        if (best.reach == reader->summary.size && best.problems == 0 && best.warnings == 0)
+            break;
+    }
+    if (!found)
+        return GT_FLIP_NONE;
+    f->list[f->count++] = *found;
+    return GT_FLIP_FOUND;
+}

@@ -1,0 +1,142 @@
+#include "read/v1/flips.h"
+
+#include <string.h>
+
+enum { AHEAD = 8192 }; /* bytes after the damage */
+
+typedef struct bytes {
+    const gotrace_reader *reader;
+    uint8_t *start;
+    const uint8_t *end;
+    bool at_end; /* the trace ends there */
+    int64_t batch_ticks;
+} bytes;
+
+bool gt_v1_has_values(const gt_index *index, const gt_frame *frame)
+{
+    const uint8_t *p = frame->values;
+    const gt_v1_shape *shape = &index->shapes[frame->type];
+    uint64_t ignored;
+    unsigned count = 0;
+    for (; p < frame->values_end && count <= shape->values; count++)
+        if (gt_varint(&p, frame->values_end, &ignored) <= 0)
+            return false;
+    return count == shape->values;
+}
+
+static bool is_stack(const gotrace_reader *reader, const gt_frame *frame)
+{
+    uint64_t v[2] = {0}, ignored;
+    size_t count = 0;
+    const uint8_t *p = frame->values;
+    for (; p < frame->values_end; count++)
+        if (gt_varint(&p, frame->values_end, count < 2 ? &v[count] : &ignored) <= 0)
+            return false;
+    return count >= 2 && v[1] <= reader->limits.frames &&
+           count == 2 + v[1] * gotrace_frame_values(reader->summary.version);
+}
+
+/* Whether the header of a batch has a time that is possible after that of another batch. Samples
+ * are in batches with time 0. */
+static bool is_batch(const bytes *b, const gt_frame *frame)
+{
+    uint64_t v[3] = {0};
+    const uint8_t *p = frame->values;
+    unsigned count = b->reader->index.shapes[frame->type].values;
+    for (unsigned i = 0; i < count; i++)
+        gt_varint(&p, frame->values_end, &v[i]);
+    int64_t ticks = (int64_t)v[count - 1];
+    return ticks == 0 || (ticks > 0 && !gt_is_false_batch(b->batch_ticks, ticks));
+}
+
+/* Whether the difference of times of a record is one that a trace has. */
+static bool is_timely(const gotrace_reader *reader, const gt_frame *frame)
+{
+    uint64_t v = 0;
+    const uint8_t *p = frame->values;
+    for (int i = reader->summary.version < GT_FIRST_NUMBERED ? 0 : 1; i < 2; i++)
+        gt_varint(&p, frame->values_end, &v);
+    return v >> 40 == 0;
+}
+
+/* The end of the record at p, or NULL if it is not valid. A record that goes on beyond the bytes
+ * ends with them. */
+static const uint8_t *skip(const bytes *b, const uint8_t *p)
+{
+    gt_frame frame;
+    const gotrace_reader *reader = b->reader;
+    const gt_index *index = &reader->index;
+    gt_wire_status status = gt_wire_frame(index->shapes, reader->summary.version,
+                                          reader->limits.string_bytes, p, (size_t)(b->end - p),
+                                          &frame);
+    if (status == GT_WIRE_MORE)
+        return b->at_end || frame.length > index->longest_record ? NULL : b->end;
+    if (status != GT_WIRE_OK || frame.length > index->longest_record)
+        return NULL;
+    uint8_t flags = index->shapes[frame.type].flags;
+    bool good = flags & GOTRACE_SPEC_FRAMES ? is_stack(reader, &frame)
+                                            : gt_v1_has_values(index, &frame);
+    if (frame.type == GOTRACE_V1_Batch)
+        good = good && is_batch(b, &frame);
+    if (flags & GOTRACE_SPEC_TIMED)
+        good = good && is_timely(reader, &frame);
+    return good ? p + frame.size : NULL;
+}
+
+/* Whether the records from p on can be read, far enough beyond the damage. */
+static bool are_valid(const bytes *b, const uint8_t *p, const uint8_t *damage)
+{
+    for (unsigned after = 0; p && p < b->end && after < GT_FLIP_REACH; after += p > damage)
+        p = skip(b, p);
+    return p != NULL;
+}
+
+static void try_record(const bytes *b, const uint8_t *record, const uint8_t *end, uint64_t offset,
+                       const uint8_t *damage, gt_candidates *c)
+{
+    for (const uint8_t *p = record; p < end; p++)
+        for (unsigned bit = 0; bit < 8; bit++) {
+            uint8_t *byte = b->start + (p - b->start);
+            *byte ^= (uint8_t)(1 << bit);
+            if (are_valid(b, record, damage))
+                gt_candidates_add(c, offset + (uint64_t)(p - b->start), (uint8_t)(1 << bit));
+            *byte ^= (uint8_t)(1 << bit);
+        }
+}
+
+static void try_records(const bytes *b, uint64_t offset, const uint8_t *damage, gt_candidates *c)
+{
+    const uint8_t *last[GT_FLIP_RECORDS];
+    size_t count = 0;
+    const uint8_t *p = b->start, *end = damage;
+    for (; p && p < damage; p = skip(b, p))
+        last[count++ % GT_FLIP_RECORDS] = p;
+    end = b->end - damage > GT_FLIP_TAIL ? damage + GT_FLIP_TAIL : b->end;
+    try_record(b, damage, end, offset, damage, c);
+    if (p != damage)
+        return;
+    end = damage;
+    for (size_t i = 0; i < GT_FLIP_RECORDS && i < count; i++) {
+        const uint8_t *record = last[(count - 1 - i) % GT_FLIP_RECORDS];
+        try_record(b, record, end, offset, damage, c);
+        end = record;
+    }
+}
+
+bool gt_v1_find_flips(gotrace_reader *reader, uint64_t from, uint64_t at, int64_t batch_ticks,
+                      gt_candidates *candidates)
+{
+    size_t size = (size_t)(at - from) + AHEAD, got;
+    bytes b = {.reader = reader, .batch_ticks = batch_ticks};
+    candidates->count = 0;
+    b.start = gt_resize(&reader->heap, NULL, 0, size);
+    if (!b.start)
+        return gt_fail_memory(reader);
+    bool done = gt_read_bytes(reader, from, b.start, size, &got) >= 0 || gt_fail(reader);
+    b.end = b.start + got;
+    b.at_end = got < size;
+    if (done && got > at - from)
+        try_records(&b, from, b.start + (at - from), candidates);
+    gt_free(&reader->heap, b.start, size);
+    return done;
+}
