@@ -200,6 +200,7 @@ gt_order *gt_order_alloc(gotrace_reader *reader, gt_goroutines *goroutines)
     o->sorted = o->count - 1;
     o->rows = old ? &reader->index.exits : &reader->index.samples;
     o->last_ticks = o->until = INT64_MIN;
+    o->first_late = INT64_MAX;
     o->max_wait = reader->finds_damage ? INT64_MAX
                                        : gt_time((double)GT_MAX_WAIT_NS / reader->ns_per_tick);
     gt_table_init(&o->in_place, &reader->heap);
@@ -425,7 +426,7 @@ static void force_earliest(gotrace_reader *reader, gt_order *o)
     gt_cursor *c = &o->cursors[gt_waits_release(&o->waits)];
     const gt_event *e = c->head;
     if (!o->lost && reader->finds_damage)
-        reader->damaged_from = e->ticks;
+        reader->damaged_from = e->ticks < o->first_late ? e->ticks : o->first_late;
     o->lost = true;
     if (e->rule & GT_RULE_GC)
         o->gc_parked--;
@@ -469,9 +470,25 @@ static bool report_time(gotrace_reader *reader, const gt_order *o, const gt_even
         gt_plural((uint64_t)by), (long long)ns, (unsigned long long)o->last_offset);
 }
 
+/* An event waited for too long. If another one waits in vain, this is the one that is altered, or
+ * one that needs it. */
+static void note_late(const gotrace_reader *reader, gt_order *o, const gt_event *e)
+{
+    int64_t most = gt_time((double)GT_MAX_WAIT_NS / reader->ns_per_tick);
+    if (e->ticks < o->first_late && gt_time_between(e->ticks, o->last_ticks) > most)
+        o->first_late = e->ticks;
+}
+
+__attribute__((cold)) static bool back_in_time(gotrace_reader *reader, gt_order *o,
+                                               const gt_event *e)
+{
+    note_late(reader, o, e);
+    return report_time(reader, o, e);
+}
+
 static inline bool check_time(gotrace_reader *reader, gt_order *o, const gt_event *e)
 {
-    if (e->ticks < o->last_ticks && !report_time(reader, o, e))
+    if (e->ticks < o->last_ticks && !back_in_time(reader, o, e))
         return false;
     o->last_ticks = e->ticks;
     o->last_offset = e->offset;
