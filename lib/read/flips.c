@@ -143,5 +143,6 @@ gt_flip_result gt_flips_choose(gotrace_reader *reader, const gt_candidates *c, u
     if (!found)
         return GT_FLIP_NONE;
     f->list[f->count++] = *found;
+    f->tried = found->offset;
     return GT_FLIP_FOUND;
 }

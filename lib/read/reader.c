@@ -63,7 +63,6 @@ static void mend_problem(gotrace_reader *reader, gotrace_error *problem)
 {
     const gotrace_flip *flip = &reader->flips.list[reader->flips.count - 1];
     size_t used = strlen(problem->message);
-    reader->flips.mends = false;
     snprintf(problem->message + used, sizeof problem->message - used,
              "; bit %u of the byte at 0x%llx is taken to be flipped",
              (unsigned)__builtin_ctz(flip->mask), (unsigned long long)flip->offset);
@@ -73,9 +72,11 @@ static void mend_problem(gotrace_reader *reader, gotrace_error *problem)
 
 bool gt_report(gotrace_reader *reader, gotrace_rule rule, gt_place place, const char *format, ...)
 {
+    bool mended = reader->flips.mends;
+    reader->flips.mends = false;
     if (reader->quiet || place.offset < reader->flips.replayed)
         return true;
-    if (follows_from_fault(reader, rule, place.offset))
+    if (!mended && follows_from_fault(reader, rule, place.offset))
         return true;
     gotrace_error problem;
     char message[sizeof problem.message];
@@ -84,7 +85,7 @@ bool gt_report(gotrace_reader *reader, gotrace_rule rule, gt_place place, const 
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
     gt_error_set(&problem, rule, place, "%s", message);
-    if (reader->flips.mends)
+    if (mended)
         mend_problem(reader, &problem);
     count_problem(reader, &problem);
     if (reader->config.on_problem &&

@@ -8,7 +8,8 @@ typedef struct bytes {
     const gotrace_reader *reader;
     uint8_t *start;
     const uint8_t *end;
-    bool at_end; /* the trace ends there */
+    bool at_end;    /* the trace ends there */
+    unsigned reach; /* number of records after the damage that have to be readable */
     int64_t batch_ticks;
 } bytes;
 
@@ -86,7 +87,7 @@ static const uint8_t *skip(const bytes *b, const uint8_t *p)
 /* Whether the records from p on can be read, far enough beyond the damage. */
 static bool are_valid(const bytes *b, const uint8_t *p, const uint8_t *damage)
 {
-    for (unsigned after = 0; p && p < b->end && after < GT_FLIP_REACH; after += p > damage)
+    for (unsigned after = 0; p && p < b->end && after < b->reach; after += p > damage)
         p = skip(b, p);
     return p != NULL;
 }
@@ -135,7 +136,11 @@ bool gt_v1_find_flips(gotrace_reader *reader, uint64_t from, uint64_t at, int64_
     bool done = gt_read_bytes(reader, from, b.start, size, &got) >= 0 || gt_fail(reader);
     b.end = b.start + got;
     b.at_end = got < size;
+    b.reach = GT_FLIP_REACH;
     if (done && got > at - from)
+        try_records(&b, from, b.start + (at - from), candidates);
+    b.reach = GT_FLIP_NEAR;
+    if (done && got > at - from && candidates->count == 0)
         try_records(&b, from, b.start + (at - from), candidates);
     gt_free(&reader->heap, b.start, size);
     return done;

@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "read/v2/v2.h"
+#include "read/v2/flips.h"
 
 enum { LOOK = 256, HEADER_MAX = 2 + 5 * GT_VARINT_MAX };
 
@@ -19,6 +19,7 @@ typedef struct look {
     size_t have;
     uint64_t at; /* offset of the next header */
     bool damaged;
+    bool again; /* a bit was corrected: the headers are read again */
     bool open; /* the last generation is not complete */
 } look;
 
@@ -41,9 +42,28 @@ static const uint8_t *peek_header(look *l, size_t *n)
     return l->bytes + (l->at - l->base);
 }
 
+/* Reports that nothing from l->at on can be read, unless a bit is corrected. */
 #define DAMAGED(l, rule, ...)                                                                      \
-    ((l)->damaged = true, (l)->reader->summary.unread_bytes = (l)->reader->summary.size - (l)->at, \
-     gt_report((l)->reader, rule, place(l), __VA_ARGS__))
+    (find_damage(l) && gt_report((l)->reader, rule, place(l), __VA_ARGS__))
+
+/* False on failure. */
+static bool find_damage(look *l)
+{
+    gotrace_reader *reader = l->reader;
+    gt_candidates candidates;
+    gt_flip_result result = GT_FLIP_NONE;
+    l->damaged = true;
+    if (gt_flips_begin(reader, l->at)) {
+        gt_v2_find_header_flips(
+            reader, l->v2->batch_count ? &l->v2->batches[l->v2->batch_count - 1] : NULL, l->at,
+            &candidates);
+        result = gt_flips_choose(reader, &candidates, l->at, true);
+    }
+    l->again = reader->flips.mends = result == GT_FLIP_FOUND;
+    if (!l->again)
+        reader->summary.unread_bytes = reader->summary.size - l->at;
+    return result != GT_FLIP_FAILED;
+}
 
 static gt_generation *last_generation(look *l)
 {
@@ -268,7 +288,7 @@ static bool find_reference(gotrace_reader *reader, struct gt_v2 *v2, const gt_ba
                            bool *found)
 {
     size_t size;
-    uint64_t values[5];
+    uint64_t values[GT_V2_VALUES];
     if (!gt_v2_read_batch(reader, v2, batch, &size))
         return false;
     const uint8_t *p = v2->buffer, *end = p + size, *next;
@@ -379,6 +399,19 @@ static bool check_end(look *l)
                      (unsigned long long)last->summary.generation);
 }
 
+/* After a bit was corrected: forgets what was read. */
+static void forget(gotrace_reader *reader, struct gt_v2 *v2)
+{
+    gotrace_summary *summary = &reader->summary;
+    gt_flips *f = &reader->flips;
+    v2->batch_count = v2->generation_count = 0;
+    summary->records = summary->batches = 0;
+    memset(summary->type_records, 0, sizeof summary->type_records);
+    memset(summary->type_bytes, 0, sizeof summary->type_bytes);
+    if (f->list[f->count - 1].offset > f->replayed)
+        f->replayed = f->list[f->count - 1].offset;
+}
+
 bool gt_v2_index(gotrace_reader *reader)
 {
     struct gt_v2 *v2 = gt_calloc(&reader->heap, 1, sizeof *v2);
@@ -388,10 +421,16 @@ bool gt_v2_index(gotrace_reader *reader)
     gt_v2_shapes_init(v2->shapes, reader->summary.version);
     gt_table_init(&v2->strings, &reader->heap);
     gt_table_init(&v2->stacks, &reader->heap);
-    look l = {.reader = reader, .v2 = v2, .at = GT_HEADER_SIZE};
-    while (l.at < reader->summary.size && !l.damaged)
-        if (!read_batch(&l))
-            return false;
+    look l;
+    do {
+        l = (look){.reader = reader, .v2 = v2, .at = GT_HEADER_SIZE};
+        while (l.at < reader->summary.size && !l.damaged)
+            if (!read_batch(&l))
+                return false;
+        if (l.again)
+            forget(reader, v2);
+    } while (l.again);
+    reader->flips.replayed = 0;
     reader->summary.generations = v2->generation_count;
     reader->summary.writer = "Go";
     return find_frequency(reader, v2) && check_end(&l);

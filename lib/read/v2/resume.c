@@ -25,7 +25,7 @@ static void note(const struct gt_v2 *v2, uint8_t type, const uint64_t *args)
 static bool read_batch(gotrace_reader *reader, struct gt_v2 *v2, const gt_batch *batch)
 {
     size_t size;
-    uint64_t values[5];
+    uint64_t values[GT_V2_VALUES];
     if (!gt_v2_read_batch(reader, v2, batch, &size))
         return false;
     const uint8_t *p = v2->buffer, *end = p + size, *next;

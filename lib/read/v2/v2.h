@@ -29,6 +29,7 @@ enum {
     GT_V2_MAX_BATCH = 64 << 10, /* tracev2.MaxBatchSize */
     GT_V2_MAX_FRAMES = 128,     /* tracev2.MaxFramesPerStack */
     GT_V2_MAX_STRING = 1 << 10, /* tracev2.MaxEventTrailerDataSize */
+    GT_V2_VALUES = 5,           /* of an event: its time, and at most four arguments */
     GT_V2_SLACK = 128,          /* zeroed bytes after events: more than any timed event takes */
 };
 
@@ -249,7 +250,7 @@ bool gt_v2_read_batch(gotrace_reader *reader, struct gt_v2 *v2, const gt_batch *
 /* Reads the timed record at p: its difference of time and its arguments. Returns its end, or NULL
  * if it is not one. */
 const uint8_t *gt_v2_read_record(const struct gt_v2 *v2, const uint8_t *p, const uint8_t *end,
-                                 uint64_t values[5]);
+                                 uint64_t values[GT_V2_VALUES]);
 
 /* Sets `previous` of new cursors to the beginning of the generation. */
 void gt_v2_start_times(struct gt_v2 *v2);

@@ -1,0 +1,19 @@
+/*
+ * flips.h - finds the bits that may be flipped if a record or the header of a batch cannot be read.
+ */
+#ifndef GT_V2_FLIPS_H
+#define GT_V2_FLIPS_H
+
+#include "read/v2/v2.h"
+
+/* at: the offset where no header can be read; before: the batch before it, or NULL. */
+void gt_v2_find_header_flips(gotrace_reader *reader, const gt_batch *before, uint64_t at,
+                             gt_candidates *candidates);
+
+/* at: the offset of a record of the batch that cannot be read; [first, end): the records before it
+ * that are decoded. False on failure. */
+bool gt_v2_find_record_flips(gotrace_reader *reader, const gt_batch *batch,
+                             const gt_v2_event *first, const gt_v2_event *end, uint64_t at,
+                             gt_candidates *candidates);
+
+#endif
