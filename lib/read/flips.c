@@ -89,7 +89,7 @@ static bool try(gotrace_reader *reader, const gotrace_flip *candidate, const tri
 {
     gotrace_config config = reader->config;
     gotrace_reader *other;
-    gotrace_error error;
+    gotrace_error error = {.rule = GOTRACE_RULE_NONE};
     *t = (trial){.most = UINT64_MAX};
     config.on_problem = count_problem;
     config.on_progress = NULL;

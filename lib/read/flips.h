@@ -13,7 +13,7 @@
 
 enum {
     GT_MOST_FLIPS = 16,      /* corrected in a trace */
-    GT_MOST_CANDIDATES = 48, /* compared for a place */
+    GT_MOST_CANDIDATES = 32, /* compared for a place */
     GT_FLIP_RECORDS = 16,    /* records up to the unreadable one in which bits are tried */
     GT_FLIP_TAIL = 12,       /* bytes of the unreadable one */
     GT_FLIP_REACH = 48,      /* records after it that have to be readable, ... */

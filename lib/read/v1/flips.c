@@ -13,18 +13,6 @@ typedef struct bytes {
     int64_t batch_ticks;
 } bytes;
 
-bool gt_v1_has_values(const gt_index *index, const gt_frame *frame)
-{
-    const uint8_t *p = frame->values;
-    const gt_v1_shape *shape = &index->shapes[frame->type];
-    uint64_t ignored;
-    unsigned count = 0;
-    for (; p < frame->values_end && count <= shape->values; count++)
-        if (gt_varint(&p, frame->values_end, &ignored) <= 0)
-            return false;
-    return count == shape->values;
-}
-
 static bool is_stack(const gotrace_reader *reader, const gt_frame *frame)
 {
     uint64_t v[2] = {0}, ignored;
@@ -35,6 +23,20 @@ static bool is_stack(const gotrace_reader *reader, const gt_frame *frame)
             return false;
     return count >= 2 && v[1] <= reader->limits.frames &&
            count == 2 + v[1] * gotrace_frame_values(reader->summary.version);
+}
+
+bool gt_v1_has_values(const gotrace_reader *reader, const gt_frame *frame)
+{
+    const uint8_t *p = frame->values;
+    const gt_v1_shape *shape = &reader->index.shapes[frame->type];
+    uint64_t ignored;
+    unsigned count = 0;
+    if (shape->flags & GOTRACE_SPEC_FRAMES)
+        return is_stack(reader, frame);
+    for (; p < frame->values_end && count <= shape->values; count++)
+        if (gt_varint(&p, frame->values_end, &ignored) <= 0)
+            return false;
+    return count == shape->values;
 }
 
 /* Whether the header of a batch has a time that is possible after that of another batch. Samples
@@ -60,6 +62,15 @@ static bool is_timely(const gotrace_reader *reader, const gt_frame *frame)
     return v >> 40 == 0;
 }
 
+/* Whether the data of a record is text, which no events are. */
+static bool is_text(const gt_frame *frame)
+{
+    for (uint64_t i = 0; i < frame->data_size; i++)
+        if (frame->data[i] < ' ' && frame->data[i] != '\t' && frame->data[i] != '\n')
+            return false;
+    return true;
+}
+
 /* The end of the record at p, or NULL if it is not valid. A record that goes on beyond the bytes
  * ends with them. */
 static const uint8_t *skip(const bytes *b, const uint8_t *p)
@@ -71,16 +82,17 @@ static const uint8_t *skip(const bytes *b, const uint8_t *p)
                                           reader->limits.string_bytes, p, (size_t)(b->end - p),
                                           &frame);
     if (status == GT_WIRE_MORE)
-        return b->at_end || frame.length > index->longest_record ? NULL : b->end;
+        return b->at_end || frame.data || frame.length > index->longest_record ? NULL : b->end;
     if (status != GT_WIRE_OK || frame.length > index->longest_record)
         return NULL;
     uint8_t flags = index->shapes[frame.type].flags;
-    bool good = flags & GOTRACE_SPEC_FRAMES ? is_stack(reader, &frame)
-                                            : gt_v1_has_values(index, &frame);
+    bool good = gt_v1_has_values(reader, &frame);
     if (frame.type == GOTRACE_V1_Batch)
         good = good && is_batch(b, &frame);
     if (flags & GOTRACE_SPEC_TIMED)
         good = good && is_timely(reader, &frame);
+    if (flags & GOTRACE_SPEC_DATA)
+        good = good && is_text(&frame);
     return good ? p + frame.size : NULL;
 }
 

@@ -11,8 +11,7 @@
 bool gt_v1_find_flips(gotrace_reader *reader, uint64_t from, uint64_t at, int64_t batch_ticks,
                       gt_candidates *candidates);
 
-/* Whether a record that is complete has the values of its type. Those of a record with frames are
- * not counted. */
-bool gt_v1_has_values(const gt_index *index, const gt_frame *frame);
+/* Whether a record that is complete has the values of its type. */
+bool gt_v1_has_values(const gotrace_reader *reader, const gt_frame *frame);
 
 #endif

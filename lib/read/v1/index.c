@@ -248,6 +248,9 @@ static bool is_checked_later(const skim *s, uint8_t type)
 static bool correct_values(skim *s, const gt_frame *frame)
 {
     const gotrace_event_spec *spec = gotrace_event_spec_of(s->reader->summary.version, frame->type);
+    bool whole = (s->index->shapes[frame->type].flags & GOTRACE_SPEC_FRAMES) && frame->form == 3;
+    if (whole || gt_v1_has_values(s->reader, frame))
+        return true;
     if (!correct_bit(s, false))
         return false;
     return !s->again ||
@@ -449,11 +452,12 @@ static bool special(skim *s, const gt_frame *frame)
         return false;
     if (!fits)
         return true;
-    if (count != shape->values && !(shape->flags & GOTRACE_SPEC_FRAMES)) {
-        if (!correct_values(s, frame))
-            return false;
-        if (s->again)
-            return true;
+    bool frames = shape->flags & GOTRACE_SPEC_FRAMES;
+    if ((frames || count != shape->values) && !correct_values(s, frame))
+        return false;
+    if (s->again)
+        return true;
+    if (!frames && count != shape->values) {
         if (is_checked_later(s, frame->type))
             return true;
         return gt_report(s->reader, GOTRACE_RULE_EVENT_ARITY, place_of(s, s->p),
@@ -496,7 +500,9 @@ static bool count_event(skim *s, uint8_t type)
 
 static bool bad_frame(skim *s, gt_wire_status status, const gt_frame *frame)
 {
-    if (!correct_bit(s, true))
+    enum { CUT = 64 }; /* bytes; less is mostly what is left of a record */
+    bool cut = status == GT_WIRE_MORE && s->end - s->p < CUT;
+    if (!cut && !correct_bit(s, true))
         return false;
     switch (status) {
     case GT_WIRE_TYPE:
@@ -584,7 +590,7 @@ static bool skim_slowly(skim *s)
     if ((flags & GOTRACE_SPEC_TIMED) && !count_event(s, frame.type))
         return false;
     if (!is_special(s->index->shapes, frame.type)) {
-        if (!gt_v1_has_values(s->index, &frame) && !correct_values(s, &frame))
+        if (!correct_values(s, &frame))
             return false;
     } else if (!special(s, &frame)) {
         return false;
