@@ -4,7 +4,7 @@
 
 enum {
     MOST_SEARCHES = 24,
-    LEAST_GAIN = 64, /* bytes that become readable */
+    LEAST_GAIN = 256, /* bytes that become readable */
 };
 
 /* Bytes read to compare candidates: a second or less. */
@@ -39,7 +39,9 @@ bool gt_flips_begin(gotrace_reader *reader, uint64_t offset)
 typedef struct trial {
     uint64_t reach; /* offset up to which the first pass reads */
     uint64_t problems, warnings;
-    uint64_t most; /* reading stops after so many problems */
+    uint64_t most;      /* reading stops after so many problems */
+    uint64_t from, end; /* offsets of the corrected bytes, and of some after them */
+    bool contradicted;  /* there is a problem: another correction is right, or none */
 } trial;
 
 static bool count_problem(void *ctx, const gotrace_error *problem)
@@ -47,11 +49,16 @@ static bool count_problem(void *ctx, const gotrace_error *problem)
     trial *t = ctx;
     t->problems += problem->severity >= GOTRACE_PROBLEM;
     t->warnings += problem->severity == GOTRACE_WARNING;
-    return t->problems <= t->most;
+    if (problem->severity >= GOTRACE_PROBLEM && problem->offset >= t->from &&
+        problem->offset < t->end)
+        t->contradicted = true;
+    return t->problems <= t->most && !t->contradicted;
 }
 
 static bool is_better(const trial *a, const trial *b)
 {
+    if (a->contradicted)
+        return false;
     if (a->reach != b->reach)
         return a->reach > b->reach;
     return a->problems != b->problems ? a->problems < b->problems : a->warnings < b->warnings;
@@ -85,12 +92,18 @@ static void read_trial(gotrace_reader *other, trial *t, const trial *best)
 }
 
 /* Reads the trace with a candidate, or without. False on failure. */
-static bool try(gotrace_reader *reader, const gotrace_flip *candidate, const trial *best, trial *t)
+static bool try(gotrace_reader *reader, const gotrace_flip *candidate, uint64_t damage,
+                const trial *best, trial *t)
 {
+    enum { NEAR = 64, RECORD = 12 }; /* bytes: after the damage; that a record has before a bit */
     gotrace_config config = reader->config;
     gotrace_reader *other;
     gotrace_error error = {.rule = GOTRACE_RULE_NONE};
     *t = (trial){.most = UINT64_MAX};
+    if (candidate) {
+        t->from = (candidate->offset < damage ? candidate->offset : damage) - RECORD;
+        t->end = damage + NEAR;
+    }
     config.on_problem = count_problem;
     config.on_progress = NULL;
     config.callback_ctx = t;
@@ -126,12 +139,12 @@ gt_flip_result gt_flips_choose(gotrace_reader *reader, const gt_candidates *c, u
         return GT_FLIP_NONE;
     if (!ends) {
         const trial none = {.problems = UINT64_MAX};
-        if (!try(reader, NULL, &none, &best))
+        if (!try(reader, NULL, offset, &none, &best))
             return GT_FLIP_FAILED;
         best.warnings = 0; /* there have to be fewer problems */
     }
     for (size_t i = 0; i < c->count && reader->summary.size <= most_read - f->read; i++) {
-        if (!try(reader, &c->list[i], &best, &now))
+        if (!try(reader, &c->list[i], offset, &best, &now))
             return GT_FLIP_FAILED;
         if (!is_better(&now, &best))
             continue;

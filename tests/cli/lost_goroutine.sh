@@ -47,11 +47,13 @@ altered end 'GoUnblock dt=1 g=70 g_seq=1 stack=1' 'GoDestroy dt=1'
 echo '== an event that needs a goroutine follows'
 altered label 'GoBlock dt=1 reason_string=0 stack=1' 'GoLabel dt=1 label_string=0'
 
-# misread NAME TYPE: the record of line 16 (GoCreate) gets that type, so that its last value is read as a record.
+# misread NAME TYPE [PLACE]: the record of line 16 (GoCreate) gets that type, so that its last value is read as a record.
+# One of its stacks is changed to one that does not exist, so that no single bit explains this.
 misread() {
     cp sound.trace "$1.trace"
     # shellcheck disable=SC2059
     printf "\\$(printf %o "$2")" | dd of="$1.trace" bs=1 seek=$((0x78)) conv=notrunc status=none
+    printf '\011' | dd of="$1.trace" bs=1 seek=$((${3:-0x7c})) conv=notrunc status=none
     run gotrace validate "$1.trace"
     creators "$1.trace"
 }
@@ -63,7 +65,7 @@ misread switch 45
 echo '== to be switched to, and the first one to end'
 misread switch_destroy 46
 echo '== to appear in a system call'
-misread syscall 15
+misread syscall 15 0x7d
 echo '== repair continues the batch after the damage'
 run gotrace repair -o repaired.trace switch_destroy.trace
 run gotrace validate repaired.trace

@@ -94,7 +94,7 @@ gotrace merge -o merged parts/*
 gotrace info --json merged | jq -c 'select(.by_generation) | [.by_generation[] | [.generation, .events]]'
 
 # Of a damaged one repair keeps the same events as with different numbers.
-for place in 500 2500 5500; do
+for place in 500 2400 5500; do
     for file in original repeated; do
         cp $file $file.damaged
         printf '\377' | dd of=$file.damaged bs=1 seek=$place conv=notrunc 2>/dev/null

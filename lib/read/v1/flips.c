@@ -13,16 +13,20 @@ typedef struct bytes {
     int64_t batch_ticks;
 } bytes;
 
+/* The stacks of a trace of several frames have a PC for each. */
 static bool is_stack(const gotrace_reader *reader, const gt_frame *frame)
 {
-    uint64_t v[2] = {0}, ignored;
-    size_t count = 0;
+    uint64_t v[2] = {0}, value;
+    size_t count = 0, per_frame = gotrace_frame_values(reader->summary.version);
     const uint8_t *p = frame->values;
-    for (; p < frame->values_end; count++)
-        if (gt_varint(&p, frame->values_end, count < 2 ? &v[count] : &ignored) <= 0)
+    for (; p < frame->values_end; count++) {
+        uint64_t *into = count < 2 ? &v[count] : &value;
+        if (gt_varint(&p, frame->values_end, into) <= 0)
             return false;
-    return count >= 2 && v[1] <= reader->limits.frames &&
-           count == 2 + v[1] * gotrace_frame_values(reader->summary.version);
+        if (count >= 2 && v[1] > 1 && (count - 2) % per_frame == 0 && value == 0)
+            return false;
+    }
+    return count >= 2 && v[1] <= reader->limits.frames && count == 2 + v[1] * per_frame;
 }
 
 bool gt_v1_has_values(const gotrace_reader *reader, const gt_frame *frame)
@@ -78,14 +82,17 @@ static const uint8_t *skip(const bytes *b, const uint8_t *p)
     gt_frame frame;
     const gotrace_reader *reader = b->reader;
     const gt_index *index = &reader->index;
+    const gt_v1_shape *shape = &index->shapes[*p & 0x3f];
+    uint8_t flags = shape->flags;
+    uint64_t longest = flags & GOTRACE_SPEC_FRAMES ? index->longest_record
+                                                   : (uint64_t)GT_VARINT_MAX * shape->values;
     gt_wire_status status = gt_wire_frame(index->shapes, reader->summary.version,
                                           reader->limits.string_bytes, p, (size_t)(b->end - p),
                                           &frame);
     if (status == GT_WIRE_MORE)
-        return b->at_end || frame.data || frame.length > index->longest_record ? NULL : b->end;
-    if (status != GT_WIRE_OK || frame.length > index->longest_record)
+        return b->at_end || frame.data || frame.length > longest ? NULL : b->end;
+    if (status != GT_WIRE_OK || frame.length > longest)
         return NULL;
-    uint8_t flags = index->shapes[frame.type].flags;
     bool good = gt_v1_has_values(reader, &frame);
     if (frame.type == GOTRACE_V1_Batch)
         good = good && is_batch(b, &frame);
@@ -136,10 +143,20 @@ static void try_records(const bytes *b, uint64_t offset, const uint8_t *damage, 
     }
 }
 
+/* Whether another trace begins near the damage: what follows is of that one. */
+static bool begins_trace(const bytes *b, const uint8_t *damage)
+{
+    enum { NEAR = 64 };
+    static const char magic[] = "go 1.";
+    const uint8_t *from = damage - b->start < NEAR ? b->start : damage - NEAR;
+    const uint8_t *to = b->end - damage < NEAR ? b->end : damage + NEAR;
+    return memmem(from, (size_t)(to - from), magic, sizeof magic - 1) != NULL;
+}
+
 bool gt_v1_find_flips(gotrace_reader *reader, uint64_t from, uint64_t at, int64_t batch_ticks,
                       gt_candidates *candidates)
 {
-    size_t size = (size_t)(at - from) + AHEAD, got;
+    size_t size = (size_t)(at - from) + AHEAD, got = 0;
     bytes b = {.reader = reader, .batch_ticks = batch_ticks};
     candidates->count = 0;
     b.start = gt_resize(&reader->heap, NULL, 0, size);
@@ -148,12 +165,12 @@ bool gt_v1_find_flips(gotrace_reader *reader, uint64_t from, uint64_t at, int64_
     bool done = gt_read_bytes(reader, from, b.start, size, &got) >= 0 || gt_fail(reader);
     b.end = b.start + got;
     b.at_end = got < size;
-    b.reach = GT_FLIP_REACH;
-    if (done && got > at - from)
-        try_records(&b, from, b.start + (at - from), candidates);
-    b.reach = GT_FLIP_NEAR;
-    if (done && got > at - from && candidates->count == 0)
-        try_records(&b, from, b.start + (at - from), candidates);
+    const uint8_t *damage = b.start + (at - from);
+    bool possible = done && got > at - from && !begins_trace(&b, damage);
+    for (unsigned i = 0; i < 2 && possible && candidates->count == 0; i++) {
+        b.reach = i == 0 ? GT_FLIP_REACH : GT_FLIP_NEAR;
+        try_records(&b, from, damage, candidates);
+    }
     gt_free(&reader->heap, b.start, size);
     return done;
 }
