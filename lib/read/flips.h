@@ -2,9 +2,9 @@
  * flips.h - corrects a flipped bit that makes records unreadable.
  *
  * Where a record or a batch header does not fit the format, the bits before it are tried: one that
- * makes the bytes after it readable is a candidate. The candidates are compared by reading the trace
- * with each, by another reader. The one with which most can be read, and with the fewest problems,
- * is applied to all bytes that are read from then on, and the fault is reported with it.
+ * makes the bytes after it readable is a candidate. The candidates are compared by reading the
+ * trace with each, by another reader. The one with which most can be read, and with the fewest
+ * problems, is applied to all bytes that are read from then on, and the fault is reported with it.
  */
 #ifndef GT_FLIPS_H
 #define GT_FLIPS_H
@@ -23,12 +23,12 @@ enum {
 typedef struct gt_flips {
     gotrace_flip list[GT_MOST_FLIPS];
     size_t count;
-    unsigned searches;      /* so far */
-    uint64_t tried;         /* 1 + the highest offset of a place for which they were */
-    uint64_t read;          /* bytes read for that */
-    uint64_t replayed;      /* the first pass is repeated: what it finds before this was reported */
-    bool off;               /* no bits are tried: this reader helps another one */
-    bool mends;             /* the problem that is reported next is corrected */
+    unsigned searches; /* so far */
+    uint64_t tried;    /* 1 + the highest offset of a place for which they were */
+    uint64_t read;     /* bytes read for that */
+    uint64_t replayed; /* the first pass is repeated: what it finds before this was reported */
+    bool off;          /* no bits are tried: this reader helps another one */
+    bool mends;        /* the problem that is reported next is corrected */
 } gt_flips;
 
 typedef struct gt_candidates {

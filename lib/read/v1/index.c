@@ -5,11 +5,11 @@
  * strings) is at the end. So all records of the file are scanned once, with as little decoding as
  * possible: finding a record's end and counting its type.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/times.h"
 #include "read/v1/flips.h"
+#include "read/v1/index.h"
 
 enum {
     WINDOW = 256 * 1024,
@@ -26,9 +26,9 @@ typedef struct skim {
     size_t capacity, have; /* size of window; bytes of the file in it */
     uint64_t base;         /* offset in the file of window[0] */
     const uint8_t *p, *end;
-    bool at_end; /* the window reaches the end of the file */
-    bool ended;  /* by damage */
-    bool again;  /* a bit was corrected: the pass begins again */
+    bool at_end;             /* the window reaches the end of the file */
+    bool ended;              /* by damage */
+    bool again;              /* a bit was corrected: the pass begins again */
     uint64_t starts[STARTS]; /* offsets of records at which skim_fast began; the last ones */
     size_t start_count;
     uint8_t counts[64]; /* number of values by type */
@@ -182,28 +182,6 @@ static bool find_proc(skim *s, int64_t id, uint32_t *found)
         .summary.proc = id, .first_run = GT_NONE, .last_run = GT_NONE};
     *found = n;
     return true;
-}
-
-bool gt_find_first(const gotrace_reader *reader, const uint64_t *v, const uint8_t *p,
-                   const uint8_t *end, int64_t first[GT_CLOCKS])
-{
-    enum { MOST = 32 }; /* bytes that both passes have */
-    gt_frame frame;
-    uint64_t difference = 0;
-    const gt_v1_shape *shapes = reader->index.shapes;
-    int version = reader->summary.version;
-    size_t size = end - p > MOST ? MOST : (size_t)(end - p);
-    first[GT_TICKS] = first[GT_SEQ] = INT64_MAX;
-    if (gt_wire_frame(shapes, version, reader->limits.string_bytes, p, size, &frame) !=
-            GT_WIRE_OK ||
-        !(shapes[frame.type].flags & GOTRACE_SPEC_TIMED))
-        return false;
-    p = frame.values;
-    if (version < GT_FIRST_NUMBERED && gt_varint(&p, frame.values_end, &difference) > 0)
-        first[GT_SEQ] = (int64_t)(v[1] + difference);
-    if (gt_varint(&p, frame.values_end, &difference) > 0)
-        first[GT_TICKS] = (int64_t)(v[version < GT_FIRST_NUMBERED ? 2 : 1] + difference);
-    return shapes[frame.type].action != GT_ACTION_SAMPLE;
 }
 
 static bool start_batch(skim *s, int64_t id, uint64_t offset, const int64_t first[GT_CLOCKS])
@@ -507,8 +485,8 @@ static bool bad_frame(skim *s, gt_wire_status status, const gt_frame *frame)
     switch (status) {
     case GT_WIRE_TYPE:
         return DAMAGED(s, s->p, GOTRACE_RULE_WIRE_TYPE,
-                       "unknown event type %u (byte 0x%02x) for version 1.%d%s", frame->type,
-                       *s->p, s->reader->summary.version,
+                       "unknown event type %u (byte 0x%02x) for version 1.%d%s", frame->type, *s->p,
+                       s->reader->summary.version,
                        s->again ? "" : "; nothing after it can be read");
     case GT_WIRE_VARINT:
         return DAMAGED(s, s->p, GOTRACE_RULE_WIRE_VARINT,
@@ -687,34 +665,6 @@ static void fill_summary(skim *s)
     summary->frequency = index->frequency;
 }
 
-static int compare_ids(const void *x, const void *y)
-{
-    int64_t a = ((const gt_proc_index *)x)->summary.proc;
-    int64_t b = ((const gt_proc_index *)y)->summary.proc;
-    return a < b ? -1 : a > b;
-}
-
-/* Sorts the procs by id, for gotrace_reader_proc. */
-static bool rank_procs(gotrace_reader *reader)
-{
-    gt_index *index = &reader->index;
-    size_t bytes = index->proc_count * sizeof *index->procs;
-    if (index->proc_count == 0)
-        return true;
-    gt_proc_index *sorted = gt_resize(&reader->heap, NULL, 0, bytes);
-    index->by_id = gt_calloc(&reader->heap, index->proc_count, sizeof *index->by_id);
-    if (sorted && index->by_id) {
-        memcpy(sorted, index->procs, bytes);
-        qsort(sorted, index->proc_count, sizeof *sorted, compare_ids);
-        for (size_t i = 0; i < index->proc_count; i++)
-            index->by_id[i] = gt_table_find(&index->proc_by_id, (uint64_t)sorted[i].summary.proc)
-                                  ->count;
-    }
-    bool ok = sorted && index->by_id;
-    gt_free(&reader->heap, sorted, bytes);
-    return ok || gt_fail_memory(reader);
-}
-
 /* From 1.11 on the tracer writes the frequency after all events, and then begins a batch for the
  * tables, whose time is later than theirs. If several procs begin later, it is
  * altered or no time. */
@@ -772,34 +722,12 @@ static bool skim_all(skim *s)
     return run_close(s, offset_of(s, s->p));
 }
 
-/* libgo's runtime frames are in source files below a folder libgo/; its traces have no other
- * distinguishing feature. */
-static bool is_gccgo(const gt_index *index)
-{
-    for (uint64_t id = 1; id <= index->strings.entries; id++) {
-        const gt_entry *entry = gt_table_find(&index->strings, id);
-        if (entry && memmem(entry->bytes, entry->size, "/libgo/", 7))
-            return true;
-    }
-    return false;
-}
-
 static bool begin_index(skim *s)
 {
     gotrace_reader *reader = s->reader;
-    gt_index *index = s->index;
-    int version = reader->summary.version;
-    gt_v1_shapes_init(index->shapes, version);
-    gt_table_init(&index->proc_by_id, &reader->heap);
-    gt_table_init(&index->strings, &reader->heap);
-    gt_table_init(&index->stacks, &reader->heap);
-    gt_table_init(&index->timers, &reader->heap);
-    gt_spill_init(&index->exits, &reader->heap, &reader->config);
-    gt_spill_init(&index->samples, &reader->heap, &reader->config);
-    index->longest_record = GT_VARINT_MAX *
-                            (2 + reader->limits.frames * gotrace_frame_values(version));
+    gt_index_init(reader);
     s->base = GT_HEADER_SIZE;
-    s->inline_least = version < GT_FIRST_NUMBERED ? 2 : 1;
+    s->inline_least = reader->summary.version < GT_FIRST_NUMBERED ? 2 : 1;
     s->proc = GT_NONE;
     s->capacity = reader->summary.size < WINDOW ? (size_t)reader->summary.size + NEAR_END : WINDOW;
     s->window = gt_resize(&reader->heap, NULL, 0, s->capacity);
@@ -808,21 +736,6 @@ static bool begin_index(skim *s)
     s->p = s->end = s->window;
     init_skips(s);
     return true;
-}
-
-/* After a bit was corrected: forgets what was read. */
-static void forget(gotrace_reader *reader)
-{
-    gotrace_summary *summary = &reader->summary;
-    gt_flips *f = &reader->flips;
-    gt_index_free(&reader->index);
-    reader->index = (gt_index){0};
-    memset(summary->type_records, 0, sizeof summary->type_records);
-    memset(summary->type_bytes, 0, sizeof summary->type_bytes);
-    summary->unread_bytes = 0;
-    reader->progress_done = 0;
-    if (f->list[f->count - 1].offset > f->replayed)
-        f->replayed = f->list[f->count - 1].offset;
 }
 
 /* One pass. */
@@ -840,38 +753,12 @@ bool gt_index_build(gotrace_reader *reader)
     skim s = {.reader = reader, .index = index};
     bool ok = pass(&s);
     while (ok && s.again) {
-        forget(reader);
+        gt_index_forget(reader);
         s = (skim){.reader = reader, .index = index};
         ok = pass(&s);
     }
     reader->flips.replayed = 0;
     fill_summary(&s);
     index->end_ticks = end_of_events(&s);
-    if (!ok || !check_whole(&s) || !rank_procs(reader))
-        return false;
-    if (reader->summary.version != GT_GCCGO)
-        reader->summary.writer = "Go"; /* gccgo writes 1.11 only */
-    else if (index->strings.entries)
-        reader->summary.writer = is_gccgo(index) ? "gccgo" : "Go";
-    if (!gt_table_settle(&index->strings) || !gt_table_settle(&index->stacks))
-        return gt_fail_memory(reader);
-    return (gt_spill_rewind(&index->exits, &reader->error) &&
-            gt_spill_rewind(&index->samples, &reader->error)) ||
-           gt_fail(reader);
-}
-
-void gt_index_free(gt_index *index)
-{
-    gt_heap *heap = index->strings.heap;
-    if (!heap)
-        return;
-    gt_free(heap, index->runs, index->run_capacity * sizeof *index->runs);
-    gt_free(heap, index->procs, index->proc_capacity * sizeof *index->procs);
-    gt_free(heap, index->by_id, index->proc_count * sizeof *index->by_id);
-    gt_table_free(&index->proc_by_id);
-    gt_table_free(&index->strings);
-    gt_table_free(&index->stacks);
-    gt_table_free(&index->timers);
-    gt_spill_free(&index->exits);
-    gt_spill_free(&index->samples);
+    return ok && check_whole(&s) && gt_index_finish(reader);
 }

@@ -20,7 +20,7 @@ typedef struct look {
     uint64_t at; /* offset of the next header */
     bool damaged;
     bool again; /* a bit was corrected: the headers are read again */
-    bool open; /* the last generation is not complete */
+    bool open;  /* the last generation is not complete */
 } look;
 
 static gt_place place(const look *l)
@@ -54,9 +54,9 @@ static bool find_damage(look *l)
     gt_flip_result result = GT_FLIP_NONE;
     l->damaged = true;
     if (gt_flips_begin(reader, l->at)) {
-        gt_v2_find_header_flips(
-            reader, l->v2->batch_count ? &l->v2->batches[l->v2->batch_count - 1] : NULL, l->at,
-            &candidates);
+        gt_v2_find_header_flips(reader,
+                                l->v2->batch_count ? &l->v2->batches[l->v2->batch_count - 1] : NULL,
+                                l->at, &candidates);
         result = gt_flips_choose(reader, &candidates, l->at, true);
     }
     l->again = reader->flips.mends = result == GT_FLIP_FOUND;
