@@ -33,7 +33,7 @@ typedef struct wait_kind {
 
 struct profiles {
     profile *of_kind[PROFILE_COUNT + 1]; /* NULL: not made; NONE is not */
-    bool has_go;                         /* one of Go's is made */
+    unsigned go_states; /* 1 << state: some of its intervals may be in one of Go's */
     const profile_options *options;
     stacks *stacks;
     wait_kind recent[RECENT_REASONS]; /* by reason */
@@ -210,6 +210,15 @@ static uint8_t kind_of(run *r, const interval *i)
     }
 }
 
+/* The states whose intervals may be in a profile, if it is one of Go's. */
+static unsigned go_states_of(uint8_t kind)
+{
+    return kind == PROFILE_NET || kind == PROFILE_SYNC ? 1U << GOTRACE_STATE_WAITING
+           : kind == PROFILE_SYSCALL                   ? 1U << GOTRACE_STATE_SYSCALL
+           : kind == PROFILE_SCHED                     ? 1U << GOTRACE_STATE_RUNNABLE
+                                                       : 0;
+}
+
 /* Keeps an interval from before the first run. */
 static void keep_pending(run *r, profile *p, profile_part *own, const interval *i, int64_t ns)
 {
@@ -349,7 +358,8 @@ void profiles_interval(profiles *r, profile_part *own, const goroutine *g, const
                        bool there, const gotrace_event *e)
 {
     r->there = there;
-    if (r->has_go)
+    if (r->go_states >> i->state & 1 ||
+        (i->next == GOTRACE_STATE_RUNNING && g->started == STATES_NEVER))
         charge_as_go(r, own, g, i);
     if (r->of_kind[PROFILE_OFFCPU] || r->of_kind[PROFILE_WALL])
         charge(r, own, g, i, e);
@@ -409,7 +419,7 @@ profiles *profiles_begin(profile *list, size_t count, const profile_options *opt
     for (size_t i = 0; i < count; i++) {
         list[i].stacks = names;
         r->of_kind[list[i].kind] = &list[i];
-        r->has_go |= list[i].kind < PROFILE_OFFCPU;
+        r->go_states |= go_states_of(list[i].kind);
     }
     r->recent[0].kind = NONE; /* of the empty name */
     states_init(&r->own_states, GOTRACE_FIRST_V2, names, sizeof(profile_goroutine), &user);
@@ -446,7 +456,7 @@ static void divide(run *r, const gotrace_event *e)
         states_divide(&r->own_states, g, e);
 }
 
-bool profiles_event(profiles *r, const gotrace_event *e)
+static inline void add_event(run *r, const gotrace_event *e)
 {
     states_step(&r->own_states, e, interval_ends, NULL);
     if (selector_divides(&r->own_selector, e))
@@ -456,6 +466,11 @@ bool profiles_event(profiles *r, const gotrace_event *e)
         profiles_sample(r, g ? &((profile_goroutine *)g)->own : NULL, g, e);
     }
     selector_event(&r->own_selector, e);
+}
+
+bool profiles_event(profiles *r, const gotrace_event *e)
+{
+    add_event(r, e);
     return !profiles_failed(r) && !r->own_selector.too_hard;
 }
 
@@ -494,14 +509,20 @@ bool profiles_end(profiles *r)
     return sound;
 }
 
+/* Refused memory leaves everything consistent, so it is not looked for after each event. */
+enum { EVENTS_BETWEEN_CHECKS = 1024 };
+
 static gotrace_status read_events(profiles *r, feed *f, size_t threads)
 {
     const gotrace_event *e;
     gotrace_status status;
+    unsigned count = 0;
     while ((status = feed_next(f, &e)) == GOTRACE_EVENT) {
-        if (!profiles_event(r, e))
+        add_event(r, e);
+        if (r->own_selector.too_hard ||
+            (++count % EVENTS_BETWEEN_CHECKS == 0 && profiles_failed(r)))
             return GOTRACE_END;
-        if (r->own_states.begun)
+        if (!f->begun && r->own_states.begun)
             feed_begin(f, threads > 1);
     }
     return status;

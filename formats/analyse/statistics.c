@@ -166,7 +166,8 @@ static bool attend_interval(run *r, stat_goroutine *own, const interval *i, cons
     return true;
 }
 
-static inline void interval_ends(void *ctx, goroutine *g, const interval *i, const gotrace_event *e)
+__attribute__((always_inline)) static inline void
+interval_ends(void *ctx, goroutine *g, const interval *i, const gotrace_event *e)
 {
     run *r = ctx;
     stat_goroutine *own = (stat_goroutine *)g;

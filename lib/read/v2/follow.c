@@ -748,19 +748,19 @@ static gt_followed dispatch(gt_follow *f)
     }
 }
 
-gt_followed gt_v2_follow(gotrace_reader *reader, struct gt_v2 *v2, gt_v2_cursor *c)
+gt_followed gt_v2_follow(struct gt_v2 *v2, gt_v2_cursor *c)
 {
     gt_v2_thread *t = c->thread;
-    gt_follow f = {.reader = reader,
-                   .v2 = v2,
-                   .c = c,
-                   .e = c->head,
-                   .t = t,
-                   .g = gt_v2_goroutine_of(t),
-                   .p = t ? t->p : NULL,
-                   .generation = v2->generation,
-                   .initial = v2->generation == v2->initial};
+    gt_follow *f = &v2->follow;
+    f->c = c;
+    f->e = c->head;
+    f->t = t;
+    f->g = gt_v2_goroutine_of(t);
+    f->p = t ? t->p : NULL;
+    f->generation = v2->generation;
+    f->initial = v2->generation == v2->initial;
+    f->suspect = f->resumed = false;
     if (t)
         t->seen = true;
-    return dispatch(&f);
+    return dispatch(f);
 }

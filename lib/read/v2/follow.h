@@ -25,7 +25,7 @@ typedef enum gt_followed {
 } gt_followed;
 
 /* Handles the cursor's event, or parks the cursor. */
-gt_followed gt_v2_follow(gotrace_reader *reader, struct gt_v2 *v2, gt_v2_cursor *cursor);
+gt_followed gt_v2_follow(struct gt_v2 *v2, gt_v2_cursor *cursor);
 
 /* Wakes the earliest cursor that waits for this. */
 void gt_v2_wake_parked(struct gt_v2 *v2, uint64_t id, uint64_t seq, uint8_t what);
@@ -35,21 +35,6 @@ static inline void gt_v2_wake(struct gt_v2 *v2, uint64_t id, uint64_t seq, uint8
     if (v2->waits.parked_count)
         gt_v2_wake_parked(v2, id, seq, what);
 }
-
-/* The event being handled, with the context of its thread before it. */
-typedef struct gt_follow {
-    gotrace_reader *reader;
-    struct gt_v2 *v2;
-    gt_v2_cursor *c;
-    const gt_v2_event *e;
-    gt_v2_thread *t; /* NULL: no thread */
-    gt_goroutine *g; /* NULL: none */
-    gt_v2_proc *p;   /* NULL: none */
-    uint64_t generation;
-    bool initial; /* the first generation with events. Source: ordering.initialGen */
-    bool suspect;
-    bool resumed; /* p was found by gt_v2_find_lost_proc */
-} gt_follow;
 
 #define GT_BROKEN(f, rule, ...)                                                                    \
     ((f)->suspect = true, (f)->v2->generations[(f)->v2->current].damaged = true,                   \

@@ -183,6 +183,7 @@ bool gt_v2_start(gotrace_reader *reader)
     v2->procs.heap = v2->threads.heap = v2->tasks.heap = &reader->heap;
     v2->arena.heap = &reader->heap;
     v2->since = GOTRACE_NO_TIME;
+    v2->follow = (gt_follow){.reader = reader, .v2 = v2};
     return true;
 }
 

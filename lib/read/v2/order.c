@@ -411,7 +411,7 @@ __attribute__((always_inline)) static inline bool advance(gotrace_reader *reader
                 return false;
             continue;
         }
-        gt_followed followed = gt_v2_follow(reader, v2, c);
+        gt_followed followed = gt_v2_follow(v2, c);
         if (followed == GT_FOLLOW_FAILED)
             return false;
         if (followed == GT_FOLLOW_WAIT) {

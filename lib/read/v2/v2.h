@@ -156,6 +156,22 @@ typedef struct gt_v2_disorder {
 
 typedef struct gt_names gt_names;
 
+/* The event being handled, with the context of its thread before it. Only one exists, as a part of
+ * gt_v2. */
+typedef struct gt_follow {
+    gotrace_reader *reader;
+    struct gt_v2 *v2;
+    gt_v2_cursor *c;
+    const gt_v2_event *e;
+    gt_v2_thread *t; /* NULL: no thread */
+    gt_goroutine *g; /* NULL: none */
+    gt_v2_proc *p;   /* NULL: none */
+    uint64_t generation;
+    bool initial; /* the first generation with events. Source: ordering.initialGen */
+    bool suspect;
+    bool resumed; /* p was found by gt_v2_find_lost_proc */
+} gt_follow;
+
 struct gt_v2 {
     gt_v2_shape shapes[GT_CODES];
     gt_batch *batches;
@@ -193,6 +209,7 @@ struct gt_v2 {
     size_t heap_count;
     gt_v2_cursor *current_cursor; /* the cursor being read, which is not in the heap; NULL: none */
     gt_waits waits;
+    gt_follow follow;
     uint64_t gc_seq;
     enum { GT_GC_UNDETERMINED, GT_GC_OFF, GT_GC_ON } gc;
     gt_v2_out out[4]; /* events to be returned: those that are selected; with no_output, only those
