@@ -66,6 +66,10 @@ static void put_strip(const html *h, const strip *c, unsigned shift, int64_t dur
     double most = 0;
     for (size_t i = 0; i < c->count; i++)
         most = c->values[i] > most ? c->values[i] : most;
+    if (most <= 0) {
+        out_printf(o, "<p class=\"none\"><b>%s</b> none</p>\n", c->name);
+        return;
+    }
     double top = c->share ? 1 : most;
     out_printf(o, "<figure class=\"strip\">\n<figcaption><b>%s</b> <span>%s, at most ", c->name,
                c->what);
@@ -77,7 +81,7 @@ static void put_strip(const html *h, const strip *c, unsigned shift, int64_t dur
     put_value(o, c, most);
     out_printf(o, "\"><path d=\"M0 %d", HEIGHT);
     for (size_t i = 0; i < c->count; i++)
-        out_printf(o, "V%.1fH%zu", HEIGHT - (top > 0 ? c->values[i] / top : 0) * HEIGHT, i + 1);
+        out_printf(o, "V%.1fH%zu", HEIGHT - c->values[i] / top * HEIGHT, i + 1);
     out_printf(o, "V%dZ\"/>", HEIGHT);
     for (size_t i = 0; i < c->count; i++) {
         put_column(h, i, shift);
@@ -165,11 +169,11 @@ void html_overview(html *h)
  */
 
 static const char *const proc_labels[PROC_STATES] = {
-    [PROC_IDLE] = "idle",
-    [PROC_SCHEDULER] = "scheduler, between goroutines",
+    [PROC_IDLE] = "is idle",
+    [PROC_SCHEDULER] = "looks for a goroutine to run",
     [PROC_RUNS] = "runs goroutines",
     [PROC_GC] = "runs workers of the garbage collector",
-    [PROC_SYSCALL] = "in a system call",
+    [PROC_SYSCALL] = "is in a system call",
 };
 
 /* The order from bottom to top. */
@@ -234,7 +238,7 @@ static void put_each_proc(html *h)
         for (size_t k = 0; k < PROC_STATES; k++)
             all += (double)t->procs[i].ns[k];
         out_str(o, "<tr>");
-        html_cell_count(o, t->procs[i].id);
+        html_cell_id(o, t->procs[i].id);
         for (size_t k = 0; k < PROC_STATES; k++) {
             out_printf(o, "<td class=\"n\" data-v=\"%" PRId64 "\">", t->procs[i].ns[k]);
             html_share(o, all > 0 ? (double)t->procs[i].ns[k] / all : 0);
@@ -246,7 +250,7 @@ static void put_each_proc(html *h)
 
 void html_procs(html *h)
 {
-    static const char *const columns[] = {"A proc is ...", "#Share", "#Time", NULL};
+    static const char *const columns[] = {"A proc ...", "#Share", "#Time", NULL};
     const trace_figure *t = &h->s->traces[0];
     const load *l = &t->load;
     out *o = h->out;
@@ -345,7 +349,7 @@ static void put_curve(out *o, const trace_figure *t)
         html_share(o, t->least[0][w]);
         out_printf(o, "</title></circle><text x=\"%zu\" y=\"%d\" text-anchor=\"middle\">",
                    LEFT + 30 + w * STEP, TOP + TALL + 24);
-        out_printf(o, w < 2 ? "%d us" : "%d ms",
+        out_printf(o, w < 2 ? "%d \xc2\xb5s" : "%d ms",
                    (int)(utilization_widths[w] / (w < 2 ? 1000 : 1000000)));
         out_str(o, "</text>");
     }

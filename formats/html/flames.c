@@ -303,8 +303,8 @@ static size_t find_longest(const function_time *by_name, size_t names, function_
 
 static void put_functions(html *h, const profile *p)
 {
-    static const char *const columns[] = {"Function", "#Self", "#Share", "#With what it calls",
-                                          "#Share",   NULL};
+    static const char *const columns[] = {
+        "Function", "#Self", "#Share of all", "#With what it calls", "#Share of all", NULL};
     size_t names = h->s->stacks->name_count + 1;
     function_time *by_name = calloc(names, sizeof *by_name), list[HTML_PROFILE_FUNCTIONS];
     uint32_t *last = calloc(names, sizeof *last);

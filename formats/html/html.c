@@ -100,11 +100,16 @@ static void put_summary(html *h)
     out_printf(o, "<dl class=\"facts\"><div><dt>Trace format<dd>Go 1.%d</div><div><dt>Duration<dd>",
                t->version);
     html_duration(o, t->duration);
-    out_printf(o,
-               "</div><div><dt>Events<dd>%" PRIu64 "</div><div><dt>Goroutines<dd>%" PRIu64 "</div>",
-               t->events, t->goroutines);
-    if (h->whole)
-        out_printf(o, "<div><dt>GC cycles<dd>%" PRIu64 "</div>", t->cycles);
+    out_str(o, "</div><div><dt>Events<dd>");
+    html_count(o, t->events);
+    out_str(o, "</div><div><dt>Goroutines<dd>");
+    html_count(o, t->goroutines);
+    out_str(o, "</div>");
+    if (h->whole) {
+        out_str(o, "<div><dt>Complete GC cycles<dd>");
+        html_count(o, t->cycles);
+        out_str(o, "</div>");
+    }
     out_str(o, "</dl>\n");
 }
 

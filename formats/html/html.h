@@ -55,6 +55,8 @@ void html_name(html *h, uint32_t name);
 /* The innermost frames of a stack. */
 void html_stack(html *h, uint32_t stack);
 void html_duration(out *o, int64_t ns);
+/* With commas between thousands. */
+void html_count(out *o, uint64_t count);
 void html_bytes(out *o, uint64_t bytes);
 void html_share(out *o, double share);
 /* The name of the file as a word for the shell. */
@@ -67,6 +69,7 @@ void html_window(out *o, int64_t begin, int64_t ns);
 /* ---- cells of tables ---- */
 void html_cell_time(out *o, int64_t ns);
 void html_cell_count(out *o, uint64_t count);
+void html_cell_id(out *o, uint64_t id);
 /* The head of a table: columns, of which those that begin with '#' are numbers; NULL ends them.
  * class: "sorts" and "filters" if the script lets the user do that, or "plain". */
 void html_table(out *o, const char *caption, const char *class, const char *const *columns);

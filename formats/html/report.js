@@ -86,7 +86,7 @@
   const rowHeight = 18;
 
   const duration = (ns) => {
-    const [unit, size] = ns < 1e3 ? ['ns', 1] : ns < 1e6 ? ['us', 1e3] : ns < 1e9 ? ['ms', 1e6] : ['s', 1e9];
+    const [unit, size] = ns < 1e3 ? ['ns', 1] : ns < 1e6 ? ['\u00b5s', 1e3] : ns < 1e9 ? ['ms', 1e6] : ['s', 1e9];
     return `${size === 1 ? ns : (ns / size).toFixed(3)} ${unit}`;
   };
 

@@ -63,9 +63,9 @@ void html_goroutines(html *h)
     out *o = h->out;
     if (!list)
         return;
-    out_str(o,
-            "<section id=\"goroutines\">\n<h2>Goroutines</h2>\n<p>The time of goroutines, by the "
-            "function in which they start. The five parts after the total add up to it.</p>\n");
+    out_str(o, "<section id=\"goroutines\">\n<h2>Goroutines</h2>\n<p>The times of all "
+               "goroutines that start in the same function, added up. The five parts after the "
+               "total are a division of it.</p>\n");
     count = html_rows(h, count, HTML_FUNCTIONS, "goroutines");
     html_table(o, "Goroutines by start function", "sorts filters", columns);
     for (size_t i = 0; i < count; i++) {
@@ -107,7 +107,9 @@ static void put_percentiles(out *o, const histogram *values)
     }
     out_str(o, "<div><dt>Longest<dd>");
     html_duration(o, values->max);
-    out_printf(o, "</div><div><dt>Count<dd>%" PRIu64 "</div></dl>\n", values->count);
+    out_str(o, "</div><div><dt>Count<dd>");
+    html_count(o, values->count);
+    out_str(o, "</div></dl>\n");
 }
 
 /* The cells count, sum, median, 99 % and longest. */
@@ -187,9 +189,10 @@ static void put_meanwhile(out *o, const int64_t *ns)
 
 void html_scheduling(html *h)
 {
-    static const char *const columns[] = {"#Delay",          "#Begins at",        "#Goroutine",
-                                          "Start function",  "#Made runnable by", "Stack of that",
-                                          "Procs meanwhile", "Time to look at",   NULL};
+    static const char *const columns[] = {
+        "#Delay",          "#Begins at",        "#Goroutine",
+        "Start function",  "#Made runnable by", "Stack that made it runnable",
+        "Procs meanwhile", "Time to look at",   NULL};
     const histogram *latency = &h->s->latency;
     out *o = h->out;
     if (latency->count == 0)
@@ -209,10 +212,10 @@ void html_scheduling(html *h)
         out_str(o, "<tr>");
         html_cell_time(o, w->ns);
         html_cell_time(o, w->begin);
-        html_cell_count(o, w->id);
+        html_cell_id(o, w->id);
         put_name_cell(h, w->function);
         if (w->cause)
-            html_cell_count(o, w->cause);
+            html_cell_id(o, w->cause);
         else
             out_str(o, "<td class=\"n\" data-v=\"0\">-");
         out_str(o, "<td class=\"name\">");
@@ -307,7 +310,8 @@ void html_waits(html *h)
     if (list && count > 0) {
         out_str(h->out,
                 "<section id=\"blocking\">\n<h2>Blocking</h2>\n<p>How long goroutines wait for "
-                "something other than a proc, and for what.</p>\n");
+                "something other than a proc, and for what. The reason of a wait that began before "
+                "the trace is unknown.</p>\n");
         put_reasons(h, list, count < HTML_STACKS ? count : HTML_STACKS);
         put_distribution(h, "Times of blocking, all reasons", list, count);
         put_by_stack(h, GOTRACE_STATE_WAITING, 0, "Blocking by stack", "blocking");
@@ -372,7 +376,7 @@ static void put_stops(html *h)
                                           "#99 %",
                                           "#Longest",
                                           "#Longest begins at",
-                                          "Stopped last, in the longest",
+                                          "Goroutine that stopped last in the longest",
                                           "Time to look at",
                                           NULL};
     stop_figure **list = rows_stops(h->s, &h->failed);
@@ -380,9 +384,11 @@ static void put_stops(html *h)
     if (!list)
         return;
     const histogram **values = malloc(h->s->stops.count * sizeof *values);
-    out_str(o, "<h3>Longest stops</h3>\n<p>While the world is stopped, no goroutine runs. A stop "
-               "takes at least as "
-               "long as the last goroutine needs to stop.</p>\n");
+    out_str(
+        o,
+        "<h3>Stop-the-world pauses</h3>\n<p>While the world is stopped, no goroutine runs. A stop "
+        "takes at least as "
+        "long as the last goroutine needs to stop.</p>\n");
     size_t count = html_rows(h, h->s->stops.count, HTML_STACKS, "stops");
     html_table(o, "Stop-the-world by reason", "sorts", columns);
     for (size_t i = 0; i < count; i++)
@@ -424,11 +430,11 @@ void html_collector(html *h)
  */
 
 static void put_spans(html *h, const figures *spans, const char *section, const char *caption,
-                      const char *explanation)
+                      const char *explanation, const char *of)
 {
-    static const char *const columns[] = {
+    const char *const columns[] = {
         "Name",     "#Ended", "#Not ended",      "#Sum", "#Median", "#99 %",
-        "#Longest", "#Of",    "Time to look at", NULL};
+        "#Longest", of,       "Time to look at", NULL};
     span_figure **list = rows_spans(h->s, spans, &h->failed);
     out *o = h->out;
     if (!list)
@@ -445,7 +451,7 @@ static void put_spans(html *h, const figures *spans, const char *section, const 
         html_cell_time(o, f->values.sum);
         put_quantiles(o, &f->values, 0);
         if (f->slow_count > 0) {
-            html_cell_count(o, f->slowest[0].id);
+            html_cell_id(o, f->slowest[0].id);
             out_str(o, "<td>");
             html_window(o, f->slowest[0].begin, f->slowest[0].ns);
         } else {
@@ -461,10 +467,9 @@ static void put_spans(html *h, const figures *spans, const char *section, const 
 void html_spans(html *h)
 {
     put_spans(h, &h->s->tasks, "tasks", "Tasks",
-              "The tasks of runtime/trace, by type: how long they take from beginning to end. The "
-              "longest one is the task of that number.");
-    put_spans(
-        h, &h->s->regions, "regions", "Regions",
-        "The regions of runtime/trace, by type: how long they take. The longest one is of the "
-        "goroutine of that number.");
+              "The tasks of runtime/trace, by type: how long they take from beginning to end.",
+              "#Longest task");
+    put_spans(h, &h->s->regions, "regions", "Regions",
+              "The regions of runtime/trace, by type: how long they take.",
+              "#Goroutine of the longest");
 }

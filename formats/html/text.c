@@ -1,5 +1,6 @@
 /* text.c - text of the trace, numbers with units, and cells. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "formats/common/utf8.h"
@@ -86,17 +87,33 @@ void html_stack(html *h, uint32_t stack)
 /* ---- numbers ----------------------------------------------------------------------------------
  */
 
+#define MICRO "\xc2\xb5" /* the micro sign */
+
 void html_duration(out *o, int64_t ns)
 {
-    double value = (double)ns;
-    if (ns < 1000)
-        out_printf(o, "%" PRId64 " ns", ns);
-    else if (ns < 1000000)
-        out_printf(o, "%.3f us", value / 1e3);
-    else if (ns < 1000000000)
-        out_printf(o, "%.3f ms", value / 1e6);
-    else
-        out_printf(o, "%.3f s", value / 1e9);
+    static const struct {
+        int64_t ns;
+        const char *name;
+    } units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, MICRO "s"}};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (ns < units[i].ns - units[i].ns / 2000000) /* it is not rounded up to that unit */
+            continue;
+        bool whole = ns % units[i].ns == 0;
+        out_printf(o, "%.*f %s", whole ? 0 : 3, (double)ns / (double)units[i].ns, units[i].name);
+        return;
+    }
+    out_printf(o, "%" PRId64 " ns", ns);
+}
+
+void html_count(out *o, uint64_t count)
+{
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%" PRIu64, count);
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            out_char(o, ',');
+        out_char(o, digits[i]);
+    }
 }
 
 void html_bytes(out *o, uint64_t bytes)
@@ -151,11 +168,11 @@ void html_window(out *o, int64_t begin, int64_t ns)
     if (begin < 0 || __builtin_add_overflow(begin, ns, &end) ||
         __builtin_add_overflow(end, margin, &end))
         return;
-    out_str(o, "<code class=\"window\">--from ");
+    out_str(o, "<code class=\"window\"><span>--from ");
     put_time(o, from);
-    out_str(o, " --until ");
+    out_str(o, "</span> <span>--until ");
     put_time(o, end);
-    out_str(o, "</code>");
+    out_str(o, "</span></code>");
 }
 
 /* A word for the shell. */
@@ -207,12 +224,21 @@ void html_selection(html *h)
 void html_cell_time(out *o, int64_t ns)
 {
     out_printf(o, "<td class=\"n\" data-v=\"%" PRId64 "\">", ns);
-    html_duration(o, ns);
+    if (ns == 0)
+        out_char(o, '0');
+    else
+        html_duration(o, ns);
 }
 
 void html_cell_count(out *o, uint64_t count)
 {
-    out_printf(o, "<td class=\"n\" data-v=\"%" PRIu64 "\">%" PRIu64, count, count);
+    out_printf(o, "<td class=\"n\" data-v=\"%" PRIu64 "\">", count);
+    html_count(o, count);
+}
+
+void html_cell_id(out *o, uint64_t id)
+{
+    out_printf(o, "<td class=\"n\" data-v=\"%" PRIu64 "\">%" PRIu64, id, id);
 }
 
 void html_table(out *o, const char *caption, const char *class, const char *const *columns)

@@ -18,7 +18,7 @@ for trace in "${samples[@]}" "$TRACES"/unsound/*.trace; do
     # The tables have the figures of stat.
     sum=$(gotrace stat --json --only goroutines "$trace" 2>/dev/null | jq -s 'map(select(.kind == "function").total_ns.sum) | add')
     sed -n '/id="goroutines"/,/<\/table>/p' "all-$name.html" |
-        jq -Rrs --argjson sum "$sum" --arg name "$name" '[scan("<tr><td class=\"name\">[^\n]*?<td class=\"n\" data-v=\"[0-9]+\">[0-9]+<td class=\"n\" data-v=\"([0-9]+)\">") | .[0] | tonumber] | add |
+        jq -Rrs --argjson sum "$sum" --arg name "$name" '[scan("<tr><td class=\"name\">[^\n]*?<td class=\"n\" data-v=\"[0-9]+\">[0-9,]+<td class=\"n\" data-v=\"([0-9]+)\">") | .[0] | tonumber] | add |
             select(. != $sum) | "\($name): the goroutines take \(.), not \($sum)"'
 done
 wrong all-*.html 2>&1

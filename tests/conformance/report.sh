@@ -25,7 +25,7 @@ check_report() { # FILE
     fail_if $? 'the report in a browser' 'it does not work' "$WORK/err"
     cp "$WORK/shown" "$WORK/light"
     charts=$(sed -n 's/^charts: //p' "$WORK/light")
-    [ "${charts:-0}" -ge 6 ] && grep -q '^sections: overview procs goroutines .*profiles' "$WORK/light"
+    [ "${charts:-0}" -ge 5 ] && grep -q '^sections: overview procs goroutines .*profiles' "$WORK/light"
     fail_if $? "the report: ${charts:-0} charts" 'charts or sections are missing' "$WORK/light"
     in_report "$report" scheme=dark && cmp "$WORK/light" "$WORK/shown" >"$WORK/err"
     fail_if $? 'the report in dark colors' 'it does not work' "$WORK/err"
