@@ -46,9 +46,8 @@ typedef struct trial {
     const char *command;
     uint64_t seconds; /* limit of one run */
     char *folder, *path;
-    int file, said; /* the trace, and what the command writes to standard error */
-    int status;     /* of the last run: exit status, 128 + signal, or TRIAL_TIMEOUT */
-    char *text;     /* its standard error, up to TRIAL_TEXT bytes */
+    int status; /* of the last run: exit status, 128 + signal, or TRIAL_TIMEOUT */
+    char *text; /* its standard error, up to TRIAL_TEXT bytes */
     size_t text_size;
 } trial;
 

@@ -40,7 +40,7 @@ int trial_signal(void)
 bool trial_open(trial *t, const char *command, uint64_t seconds)
 {
     const char *parent = getenv("TMPDIR");
-    *t = (trial){.command = command, .seconds = seconds, .file = -1, .said = -1};
+    *t = (trial){.command = command, .seconds = seconds};
     t->text = malloc(TRIAL_TEXT);
     if (asprintf(&t->folder, "%s/gotrace-reduce-XXXXXX", parent && *parent ? parent : "/tmp") < 0)
         t->folder = NULL;
@@ -54,9 +54,9 @@ bool trial_open(trial *t, const char *command, uint64_t seconds)
     const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         sigaction(signals[i], &(struct sigaction){.sa_handler = on_signal}, NULL);
-    t->said = open(t->folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (t->said < 0 || asprintf(&t->path, "%s/candidate.trace", t->folder) < 0) {
-        diag_error("cannot make a file in '%s': %s [system.write]", t->folder, strerror(errno));
+    if (asprintf(&t->path, "%s/candidate.trace", t->folder) < 0) {
+        t->path = NULL;
+        diag_error("out of memory [system.memory]");
         return false;
     }
     return true;
@@ -64,8 +64,6 @@ bool trial_open(trial *t, const char *command, uint64_t seconds)
 
 void trial_close(trial *t)
 {
-    if (t->said >= 0)
-        close(t->said);
     if (t->path)
         unlink(t->path);
     if (t->folder)
@@ -95,7 +93,7 @@ static bool write_trace(const trial *t, const void *bytes, size_t size)
     return done;
 }
 
-_Noreturn static void execute(const trial *t)
+_Noreturn static void execute(const trial *t, int said)
 {
     static const char script[] = "%s \"$1\"";
     char *text = NULL;
@@ -105,50 +103,63 @@ _Noreturn static void execute(const trial *t)
     setrlimit(RLIMIT_CORE, &none);
     signal(SIGPIPE, SIG_DFL);
     signal(SIGXFSZ, SIG_DFL);
-    if (null >= 0 && dup2(null, 0) >= 0 && dup2(null, 1) >= 0 && dup2(t->said, 2) >= 0 &&
+    if (null >= 0 && dup2(null, 0) >= 0 && dup2(null, 1) >= 0 && dup2(said, 2) >= 0 &&
         asprintf(&text, script, t->command) >= 0)
         execl("/bin/sh", "sh", "-c", text, "sh", t->path, (char *)NULL);
     _exit(127);
 }
 
-/* Waits for the process, at most as long as it may run. False if its time is up. */
-static bool wait_until(const trial *t, pid_t pid)
+/* Reads what the command says, without waiting: the beginning is kept, and of the rest as much is
+ * read as a pipe holds. */
+static void read_said(trial *t, int said)
 {
-    struct timespec end, now;
-    clock_gettime(CLOCK_MONOTONIC, &end);
+    char rest[TRIAL_TEXT];
+    ssize_t count = 1;
+    while (count > 0 && t->text_size < TRIAL_TEXT) {
+        count = read(said, t->text + t->text_size, TRIAL_TEXT - t->text_size);
+        t->text_size += count > 0 ? (size_t)count : 0;
+    }
+    if (count > 0)
+        count = read(said, rest, sizeof rest);
+}
+
+/* Waits for the process, at most as long as it may run. False if its time is up. */
+static bool wait_until(trial *t, pid_t pid, int said)
+{
+    struct timespec begin, now;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
     int fd = (int)syscall(SYS_pidfd_open, pid, 0);
     bool ended = false;
     for (int64_t left = (int64_t)t->seconds * 1000; left > 0 && !arrived && !ended;) {
-        struct pollfd wait = {.fd = fd, .events = POLLIN};
+        struct pollfd wait[] = {{.fd = said, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
         siginfo_t info = {.si_pid = 0};
         /* Without a descriptor (an old kernel): look every few milliseconds. */
-        poll(&wait, fd >= 0 ? 1 : 0, fd < 0 ? 2 : left > INT_MAX ? INT_MAX : (int)left);
+        poll(wait, fd < 0 ? 1 : 2, fd < 0 ? 2 : left > INT_MAX ? INT_MAX : (int)left);
         ended = waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
                 info.si_pid != 0;
+        read_said(t, said);
         clock_gettime(CLOCK_MONOTONIC, &now);
         left = (int64_t)t->seconds * 1000 -
-               ((now.tv_sec - end.tv_sec) * 1000 + (now.tv_nsec - end.tv_nsec) / 1000000);
+               ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000);
     }
     if (fd >= 0)
         close(fd);
     return ended;
 }
 
-bool trial_run(trial *t, const void *bytes, size_t size)
+/* Runs the command. said: the two ends of the pipe for what it prints on standard error. */
+static bool run_command(trial *t, const int said[2])
 {
-    if (arrived || !write_trace(t, bytes, size) || ftruncate(t->said, 0) != 0 ||
-        lseek(t->said, 0, SEEK_SET) != 0)
-        return false;
     pid_t pid = fork();
     if (pid < 0) {
         diag_error("cannot start a process: %s [system.limit]", strerror(errno));
         return false;
     }
     if (pid == 0)
-        execute(t);
+        execute(t, said[1]);
     setpgid(pid, pid); /* whichever of both is first */
     group = pid;
-    bool ended = wait_until(t, pid);
+    bool ended = wait_until(t, pid, said[0]);
     kill(-pid, SIGKILL);
     group = 0;
     int status = 0;
@@ -157,7 +168,22 @@ bool trial_run(trial *t, const void *bytes, size_t size)
     t->status = !ended              ? TRIAL_TIMEOUT
                 : WIFEXITED(status) ? WEXITSTATUS(status)
                                     : 128 + WTERMSIG(status);
-    ssize_t count = pread(t->said, t->text, TRIAL_TEXT, 0);
-    t->text_size = count > 0 ? (size_t)count : 0;
     return !arrived;
+}
+
+bool trial_run(trial *t, const void *bytes, size_t size)
+{
+    int said[2];
+    t->text_size = 0;
+    if (arrived || !write_trace(t, bytes, size))
+        return false;
+    if (pipe2(said, O_CLOEXEC) != 0) {
+        diag_error("cannot make a pipe: %s [system.limit]", strerror(errno));
+        return false;
+    }
+    fcntl(said[0], F_SETFL, O_NONBLOCK);
+    bool done = run_command(t, said);
+    close(said[0]);
+    close(said[1]);
+    return done;
 }

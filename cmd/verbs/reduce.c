@@ -62,11 +62,14 @@ static void show_step(void *ctx, const char *name, size_t size)
 /* Run the command on the trace as it is. Returns an exit status. */
 static int run_first(reducing *p, const uint8_t *bytes, size_t size, const char *name)
 {
-    if (!run(p, bytes, size))
+    if (!run(p, bytes, size)) {
+        if (trial_signal())
+            diag_error("interrupted before the command ended on %s: nothing is written", name);
         return EXIT_SYSTEM;
+    }
     if (p->set->status == NO_STATUS)
         p->status = p->trial.status;
-    if (p->trial.status == 127) {
+    if (p->set->status == NO_STATUS && (p->status == 126 || p->status == 127)) {
         diag_error("--test: the shell cannot run '%s'", p->set->test);
         return EXIT_USAGE;
     }
@@ -204,7 +207,7 @@ static int parse(reducing *p)
 
 static int run_reduce(session *s)
 {
-    reducing p = {.set = (const reduce_options *)s->set, .trial = {.file = -1, .said = -1}};
+    reducing p = {.set = (const reduce_options *)s->set};
     int status = parse(&p);
     if (status == EXIT_SOUND) {
         input in;

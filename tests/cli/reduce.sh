@@ -68,9 +68,23 @@ sed 's/.*: note: [0-9]* of [0-9]* bytes, status 5, [0-9]* tests*/smaller/' said
 [ "$(stat -c %s small.trace)" -lt "$(stat -c %s old.trace)" ] || echo 'no smaller trace was found'
 find tmp -mindepth 1
 
+rm small.trace
+cat >slower <<'END'
+#!/bin/sh
+sleep 60
+END
+chmod +x slower
+timeout --signal=INT --foreground 0.5 env --default-signal gotrace reduce --test ./slower -o small.trace old.trace 2>&1
+[ ! -e small.trace ] || echo 'a trace was written'
+
+echo '== a command that prints without end'
+run gotrace reduce --timeout 1 --test "exec yes >&2; :" --stderr '^y' -o small.trace damaged.trace
+
 echo '== errors'
 run gotrace reduce -o small.trace old.trace
 run gotrace reduce --test ./missing -o small.trace old.trace
+: >data
+run gotrace reduce --test ./data -o small.trace old.trace
 run gotrace reduce --test ./parser --status 3 -o small.trace old.trace
 run gotrace reduce --test ./parser --stderr 'another message' -o small.trace old.trace
 run gotrace reduce --test ./parser --stderr '(' -o small.trace old.trace
