@@ -42,8 +42,12 @@ static void state_changed(void *ctx, goroutine *g, const gotrace_event *e)
 {
     find_run *r = ctx;
     find_goroutine *own = (find_goroutine *)g;
-    own->since = r->states.beginning || e->from == GOTRACE_STATE_UNDETERMINED ? GOTRACE_NO_TIME
-                                                                              : e->time;
+    /* The reader has a short system call of v1 as one event: the run after it begins then. */
+    bool call_ended = e == &r->states.end;
+    own->since = r->states.beginning || (e->from == GOTRACE_STATE_UNDETERMINED && !call_ended)
+                     ? GOTRACE_NO_TIME
+                 : call_ended ? r->now
+                              : e->time;
     if (!own->continues) {
         own->begin = r->now;
         own->cut = false;

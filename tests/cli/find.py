@@ -315,7 +315,8 @@ class Search:
         if x[0] == 'function':
             return m['function'] is not None and re.search(x[1], m['function']) is not None
         if x[0] == 'stack':
-            return any(re.search(x[1], frame[0]) for frame in m['stack'])
+            # A frame without a name has no function.
+            return any(frame[0] and re.search(x[1], frame[0]) for frame in m['stack'])
         return x[0] == m['what'] and self.is_kind(x, m)
 
     @staticmethod
@@ -349,6 +350,7 @@ def fixed():
     yield ('function', 'main')
     yield ('function', 'no.such')
     yield ('stack', 'main')
+    yield ('stack', '')
     yield ('not', ('stack', 'main'))
     yield ('and', ('stack', 'runtime'), ('not', kinds[1]))
     yield ('and', ('goroutine', 1), ('not', kinds[0]))
