@@ -238,8 +238,10 @@ static gotrace_status nothing(mutate *m, const char *why)
 static gotrace_status no_trace(mutate *m)
 {
     verdict was;
-    return verdict_of(m->bytes, m->size, m->config, &was, m->error) ? nothing(m, was.first.message)
-                                                                    : GOTRACE_ERROR;
+    if (!verdict_of(m->bytes, m->size, m->config, &was, m->error))
+        return GOTRACE_ERROR;
+    fill_error(m->error, was.first.rule, GOTRACE_NO_OFFSET, "%s", was.first.message);
+    return GOTRACE_END;
 }
 
 static gotrace_status make_keep(mutate *m)

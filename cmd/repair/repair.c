@@ -406,7 +406,7 @@ static bool one_trace(repair *r)
     if (!r->headless && !repair_examine(r, r->bytes, r->size, NULL, NULL, &v))
         return false;
     r->totals->readable += v.given;
-    if (!v.sound && !restore_bits(r, &v))
+    if (!restore_bits(r, &v))
         return false;
     bool done;
     if (v.sound) {

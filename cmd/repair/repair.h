@@ -57,7 +57,7 @@
     X(TRACE, "trace", "another trace begins")                                                      \
     X(HEADER, "header.lost", "the header is lost; the version was guessed")                        \
     X(BYTES, "bytes.lost", "bytes that belong to no sound batch were left out")                    \
-    X(BIT, "bit.flipped", "a bit that made records unreadable was restored")                       \
+    X(BIT, "bit.flipped", "a bit of an unreadable record or of a frequency was restored")          \
     X(TRUNCATED, "batch.cut", "a batch is damaged or cut off; what precedes that is kept")         \
     X(RESUMED, "batch.resumed", "a batch continues after the damage")                              \
     X(DUPLICATE, "batch.duplicate", "a duplicate of a batch was left out")                         \

@@ -108,7 +108,7 @@ static int mutate_one(mutating *p, mutate *m, const gotrace_config *config, find
     if (status == GOTRACE_OK)
         return write_variant(p, &variant, &found);
     if (status == GOTRACE_END) { /* nothing to change */
-        diag_error("%s: %s", p->name, error.message);
+        diag_error("%s: %s [%s]", p->name, error.message, gotrace_rule_describe(error.rule)->id);
         return EXIT_DAMAGED;
     }
     findings_add(problems, &error);

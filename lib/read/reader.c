@@ -678,7 +678,7 @@ uint64_t gotrace_reader_problems(const gotrace_reader *reader, gotrace_class cla
 bool gotrace_reader_flip(const gotrace_reader *reader, size_t n, gotrace_flip *flip)
 {
     if (n >= reader->flips.count)
-        return false;
+        return gt_v2_frequency_flip(reader, n - reader->flips.count, flip);
     *flip = reader->flips.list[n];
     return true;
 }

@@ -320,7 +320,7 @@ static bool find_cut(look *l, const gt_generation *g, bool *cut)
 /* ---- the frequency --------------------------------------------------------------------------- */
 
 /* Reads the first record of a batch of clocks, if it is the frequency. */
-static bool read_frequency(gotrace_reader *reader, const gt_batch *b, uint64_t *frequency)
+static bool read_frequency(gotrace_reader *reader, const gt_batch *b, gt_generation *g)
 {
     uint8_t bytes[2 + GT_VARINT_MAX];
     size_t n, wanted = b->size < sizeof bytes ? b->size : sizeof bytes;
@@ -329,10 +329,27 @@ static bool read_frequency(gotrace_reader *reader, const gt_batch *b, uint64_t *
         return gt_fail(reader);
     if (n && *p == GOTRACE_V2_Sync)
         p++;
-    *frequency = 0;
-    if (p < bytes + n && *p++ == GOTRACE_V2_Frequency && gt_varint(&p, bytes + n, frequency) <= 0)
-        *frequency = 0;
+    if (p == bytes + n || *p++ != GOTRACE_V2_Frequency)
+        return true;
+    g->frequency_at = b->data + (uint64_t)(p - bytes);
+    if (gt_varint(&p, bytes + n, &g->frequency) <= 0)
+        g->frequency = 0;
     return true;
+}
+
+bool gt_v2_frequency_flip(const gotrace_reader *reader, size_t n, gotrace_flip *flip)
+{
+    const struct gt_v2 *v2 = reader->v2;
+    for (size_t i = 0; v2 && v2->common_frequency && i < v2->generation_count; i++) {
+        const gt_generation *g = &v2->generations[i];
+        uint64_t bits = g->frequency ^ v2->common_frequency;
+        if (g->frequency == 0 || g->own_frequency || __builtin_popcountll(bits) != 1 || n-- > 0)
+            continue;
+        unsigned bit = (unsigned)__builtin_ctzll(bits);
+        *flip = (gotrace_flip){g->frequency_at + bit / 7, (uint8_t)(1 << bit % 7)};
+        return true;
+    }
+    return false;
 }
 
 /* Whether a generation begins nearer to the one beside it with its own frequency than with that of
@@ -360,8 +377,7 @@ static bool find_frequency(gotrace_reader *reader, struct gt_v2 *v2)
     for (size_t n = 0; n < v2->generation_count; n++) {
         gt_generation *g = &v2->generations[n];
         for (size_t i = g->first; i < g->first + g->count && !g->frequency; i++)
-            if (v2->batches[i].kind == GT_BATCH_SYNC &&
-                !read_frequency(reader, &v2->batches[i], &g->frequency))
+            if (v2->batches[i].kind == GT_BATCH_SYNC && !read_frequency(reader, &v2->batches[i], g))
                 return false;
         if (g->frequency == 0)
             continue;

@@ -303,10 +303,12 @@ static bool check_frequency(gotrace_reader *reader, struct gt_v2 *v2, gt_generat
 static bool check_clock(gotrace_reader *reader, struct gt_v2 *v2, gt_generation *g)
 {
     gt_place at = GT_AT(g->summary.offset);
+    bool lost = !g->sync && !g->summary.has_clocks && reader->summary.version >= GOTRACE_FIRST_SYNC;
     bool cut_off = !g->sync && !g->summary.complete && reader->summary.version < GOTRACE_FIRST_SYNC;
     if ((!g->sync || g->summary.frequency == 0) && !cut_off &&
         !gt_report(reader, GOTRACE_RULE_GENERATION_CLOCK, at,
                    g->sync ? "generation %llu has a frequency of 0: its times are infinite"
+                   : lost  ? "generation %llu has no frequency and no clocks"
                            : "generation %llu has no frequency",
                    (unsigned long long)g->summary.generation))
         return false;
@@ -319,7 +321,7 @@ static bool check_clock(gotrace_reader *reader, struct gt_v2 *v2, gt_generation 
         v2->ns_per_tick = 1;
     }
     v2->rounding = v2->ns_per_tick == (double)(int64_t)v2->ns_per_tick ? 0 : MOST_ROUNDING;
-    return reader->summary.version < GOTRACE_FIRST_SYNC || g->summary.has_clocks ||
+    return reader->summary.version < GOTRACE_FIRST_SYNC || g->summary.has_clocks || lost ||
            gt_report(reader, GOTRACE_RULE_GENERATION_CLOCK, at, "generation %llu has no clocks",
                      (unsigned long long)g->summary.generation);
 }

@@ -57,11 +57,12 @@ typedef struct gt_batch {
 /* A generation: consecutive batches in the file. */
 typedef struct gt_generation {
     gotrace_generation_summary summary;
-    size_t first, count; /* index in gt_v2.batches, and number */
-    uint64_t frequency;  /* as recorded; 0: none is found */
-    bool own_frequency;  /* it is right, although the others have another one */
-    bool sync;           /* it has a frequency */
-    bool damaged;        /* its events are inconsistent */
+    size_t first, count;   /* index in gt_v2.batches, and number */
+    uint64_t frequency;    /* as recorded; 0: none is found */
+    uint64_t frequency_at; /* offset of that number */
+    bool own_frequency;    /* it is right, although the others have another one */
+    bool sync;             /* it has a frequency */
+    bool damaged;          /* its events are inconsistent */
 } gt_generation;
 
 /* A timed event as decoded. */
@@ -243,6 +244,9 @@ static inline int64_t gt_v2_ns(uint64_t ticks, double ns_per_tick)
 
 /* Indexes the file. False if reading cannot continue. */
 bool gt_v2_index(gotrace_reader *reader);
+
+/* As gotrace_reader_flip, for the bits of frequencies that differ from that of most generations. */
+bool gt_v2_frequency_flip(const gotrace_reader *reader, size_t n, gotrace_flip *flip);
 
 /* Loads the tables of a generation and opens its cursors. */
 bool gt_v2_load(gotrace_reader *reader, struct gt_v2 *v2, gt_generation *generation);
