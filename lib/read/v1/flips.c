@@ -106,7 +106,7 @@ static const uint8_t *skip(const bytes *b, const uint8_t *p)
 /* Whether the records from p on can be read, far enough beyond the damage. */
 static bool are_valid(const bytes *b, const uint8_t *p, const uint8_t *damage)
 {
-    for (unsigned after = 0; p && p < b->end && after<b->reach; after += p> damage)
+    for (unsigned after = 0; p && p < b->end && b->reach > after; after += damage < p)
         p = skip(b, p);
     return p != NULL;
 }
