@@ -97,7 +97,8 @@ void select_given(const select_options *options, char *text, size_t room)
     for (size_t by = 0; by < SELECT_COUNT && used < room; by++)
         if (options->texts[by])
             used += (size_t)snprintf(text + used, room - used, "%s--%s %.60s", used ? " " : "",
-                                     select_option(by), options->texts[by]);
+                                     select_option(by),
+                                     options->texts[by][0] ? options->texts[by] : "''");
 }
 
 /* Warn that nothing was selected. */

@@ -463,7 +463,7 @@ static void parse_inner(parser *p)
         return;
     }
     if (p->depth == EXPRESSION_NESTING) {
-        too_many(p, p->now.at, EXPRESSION_NESTING, "parentheses within parentheses");
+        too_many(p, p->now.at, EXPRESSION_NESTING, "nested parentheses");
         return;
     }
     p->depth++;

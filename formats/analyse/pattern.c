@@ -1,6 +1,7 @@
 /* pattern.c - PCRE2, without its compiler to machine code, which does not enforce all limits. */
 #include "formats/analyse/pattern.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +39,6 @@ static pcre2_code *compile(const char *text, char *message, size_t room, size_t 
     int error = PCRE2_ERROR_NOMEMORY;
     pcre2_code *code = NULL;
     if (context) {
-        pcre2_set_max_pattern_length(context, LONGEST);
         pcre2_set_parens_nest_limit(context, NESTING);
         code = pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED,
                              PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C, &error,
@@ -59,7 +59,13 @@ pattern *pattern_new(const char *text, char *message, size_t room, size_t *colum
     message[0] = '\0';
     if (!p)
         return NULL;
-    p->code = compile(text, message, room, column);
+    /* PCRE2's own message does not have the limit. */
+    if (strlen(text) > LONGEST) {
+        snprintf(message, room, "it has more than %d bytes", LONGEST);
+        *column = 1;
+    } else {
+        p->code = compile(text, message, room, column);
+    }
     if (p->code) {
         p->data = pcre2_match_data_create(1, NULL);
         p->limits = pcre2_match_context_create(NULL);

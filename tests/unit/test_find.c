@@ -214,9 +214,9 @@ static const struct {
     {"run", " and during (run)", "", "", EXPRESSION_DURINGS,
      "an expression has at most 16 times during"},
     {"", "(", "run", ")", EXPRESSION_NESTING,
-     "an expression has at most 100 parentheses within parentheses"},
+     "an expression has at most 100 nested parentheses"},
     {"", "run and (run or not (", "run", "))", EXPRESSION_NESTING / 2,
-     "an expression has at most 100 parentheses within parentheses"},
+     "an expression has at most 100 nested parentheses"},
 };
 
 START_TEST(how_much_is_parsed)
