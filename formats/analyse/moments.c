@@ -330,7 +330,9 @@ static void plan(find_run *r)
                        (all && r->job->only_number));
     r->by_stack = of_states && !regions && search_tests(s, OP_STACK);
     r->all_states = wants_all_states(r) && !r->by_stack;
-    r->by_begin = !r->all_states && (r->by_stack || search_tests_names(s, MOMENT_STATES));
+    /* Most waits are shorter than a least duration, so that their ends are not returned anyway. */
+    r->by_begin = !r->all_states && (r->by_stack || (r->least[MOMENT_WAIT] == 0 &&
+                                                     search_tests_names(s, MOMENT_STATES)));
     r->narrows = r->by_region || r->by_goroutine || r->by_begin;
 }
 
@@ -410,6 +412,12 @@ static void begin_thread(find_run *r, size_t returned)
     feed_begin(&r->feed, true);
 }
 
+/* The next event. Without a thread the feed adds nothing. */
+static inline gotrace_status next_event(find_run *r, const gotrace_event **e)
+{
+    return r->job->threads > 1 ? feed_next(&r->feed, e) : gotrace_reader_next(r->feed.reader, e);
+}
+
 static gotrace_status read_events(find_run *r)
 {
     /* Memory and files are looked at after so many events. */
@@ -418,7 +426,7 @@ static gotrace_status read_events(find_run *r)
     gotrace_status status;
     bool beginning = r->states.beginning;
     select_events(r);
-    for (size_t n = 0; (status = feed_next(&r->feed, &e)) == GOTRACE_EVENT; n++) {
+    for (size_t n = 0; (status = next_event(r, &e)) == GOTRACE_EVENT; n++) {
         add_event(r, e);
         if (beginning && !r->states.beginning)
             select_events(r);
