@@ -2,7 +2,7 @@
  * trial.c - run a command on a trace.
  *
  * The command is run by a shell, in a process group of its own, which is ended as a whole: when its
- * time is up, when a signal arrives, and when the command has ended but left processes behind.
+ * time is up, when a signal arrives, and when the command has ended but processes of it remain.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,8 @@
  * a dictionary page and one data page, or a data page alone:
  *
  *   dictionary   if values repeat; the indices have whole bytes, because zstd then finds more
- *   delta        times, which ascend; ids of what is busy; and other integers if it is smaller
+ *   delta        times, which ascend; ids of what is busy; and other integers if it is smaller;
+ *                in whole bytes, and so that equal differences have equal bytes
  *   plain        texts that do not repeat
  *
  * Each has its smallest and largest value and the number of nulls, from which readers find the row
