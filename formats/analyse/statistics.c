@@ -346,12 +346,14 @@ static gotrace_status read_events(run *r, size_t threads)
     const gotrace_event *e;
     gotrace_status status;
     unsigned count = 0;
+    /* With one thread, rows are written where they are between the problems of the trace. */
+    const bool in_advance = threads > 1 || !r->all->each;
     while ((status = feed_next(&r->feed, &e)) == GOTRACE_EVENT) {
         add_event(r, e);
         if ((r->attended && !watch_event(r, e)) ||
             (++count % EVENTS_BETWEEN_CHECKS == 0 && has_failed(r)))
             return GOTRACE_END;
-        if (!r->feed.begun && r->states.begun)
+        if (!r->feed.begun && r->states.begun && in_advance)
             feed_begin(&r->feed, threads > 1);
     }
     return status;
