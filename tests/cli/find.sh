@@ -211,7 +211,7 @@ is_built_with asan && checked=("$TRACES"/*-user.trace) count=2
 # Stacks without names; a run that ends with the trace, after a short system call.
 for version in 1.5 1.19; do
     gotrace gen --go $version --events 1500 -q -o gen-$version.trace
-    checked+=(gen-$version.trace)
+    checked+=("gen-$version.trace")
 done
 python3 -B "$TRACES/../../tests/cli/find.py" gotrace $count 1 "${checked[@]}" |
     sed 's/^[0-9]* comparisons, [0-9]* moments$/many comparisons/'

@@ -213,8 +213,7 @@ static const struct {
      "an expression has at most 64 regular expressions"},
     {"run", " and during (run)", "", "", EXPRESSION_DURINGS,
      "an expression has at most 16 times during"},
-    {"", "(", "run", ")", EXPRESSION_NESTING,
-     "an expression has at most 100 nested parentheses"},
+    {"", "(", "run", ")", EXPRESSION_NESTING, "an expression has at most 100 nested parentheses"},
     {"", "run and (run or not (", "run", "))", EXPRESSION_NESTING / 2,
      "an expression has at most 100 nested parentheses"},
 };
