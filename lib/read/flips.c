@@ -113,7 +113,7 @@ static bool try(gotrace_reader *reader, const gotrace_flip *candidate, uint64_t 
         reader->error = error;
         return gt_fail(reader);
     }
-    other->flips = (gt_flips){.count = reader->flips.count, .off = true};
+    other->flips = (gt_flips){.count = reader->flips.count, .off = true, .trial = true};
     for (size_t i = 0; i < reader->flips.count; i++)
         other->flips.list[i] = reader->flips.list[i];
     if (candidate)

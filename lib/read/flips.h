@@ -28,6 +28,7 @@ typedef struct gt_flips {
     uint64_t read;     /* bytes read for that */
     uint64_t replayed; /* the first pass is repeated: what it finds before this was reported */
     bool off;          /* no bits are tried: this reader helps another one */
+    bool trial;        /* this reader compares a candidate: all problems count, also after a cut */
     bool mends;        /* the problem that is reported next is corrected */
 } gt_flips;
 

@@ -74,7 +74,7 @@ bool gt_report(gotrace_reader *reader, gotrace_rule rule, gt_place place, const 
 {
     bool mended = reader->flips.mends;
     reader->flips.mends = false;
-    if (reader->quiet || place.offset < reader->flips.replayed)
+    if ((reader->quiet && !reader->flips.trial) || place.offset < reader->flips.replayed)
         return true;
     if (!mended && follows_from_fault(reader, rule, place.offset))
         return true;
