@@ -211,7 +211,7 @@ static uint8_t kind_of(run *r, const interval *i)
 }
 
 /* The states whose intervals may be in a profile, if it is one of Go's. */
-static unsigned go_states_of(uint8_t kind)
+static unsigned go_states_of(profile_kind kind)
 {
     return kind == PROFILE_NET || kind == PROFILE_SYNC ? 1U << GOTRACE_STATE_WAITING
            : kind == PROFILE_SYSCALL                   ? 1U << GOTRACE_STATE_SYSCALL
