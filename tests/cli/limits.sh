@@ -57,7 +57,7 @@ done
 
 echo '== more start functions than fit into memory'
 if command -v python3 >/dev/null && ! is_built_with asan tsan; then
-    python3 "$TRACES/../../tests/scale/traps.py" v2-functions 400000 >functions.trace
+    python3 "$TRACES/../../tests/scale/traps.py" v2-functions 500000 >functions.trace
     # The reader has enough; the report has not.
     gotrace validate -q --max-memory 40M functions.trace || echo "validate: $?"
     gotrace convert --to html --max-memory 40M -j 1 -o out functions.trace 2>err.txt
