@@ -13,7 +13,9 @@ import damage
 
 COUNT = os.path.join(os.path.dirname(damage.GOTRACE), 'tests/count')
 MOST_KIB = 64 << 10  # peak memory, of which 50 MiB are for sorting
-MOST_READ = 20       # times that all bytes are read
+# Times that all bytes are read. Up to 8 MiB, as here, bits that may be flipped are tried: each reader of
+# repair reads up to 32 MiB more for that, and begins its first pass again for each bit that it restores.
+MOST_READ = 60
 
 
 def cut(data, rng):

@@ -196,8 +196,13 @@ static deselected deselected_of(const gotrace_reader *reader, const gt_event *e,
                                 uint8_t from, uint8_t to)
 {
     const gt_wanted *w = &reader->wanted;
-    if (!g || !gt_is_between(from, to) || !(g->deselected || w->by_stack))
+    if (!g || !(g->deselected || w->by_stack))
         return (deselected){0};
+    if (!gt_is_between(from, to)) {
+        if (g->deselected == GT_DESELECTED_STATE) /* it ends */
+            g->deselected = 0;
+        return (deselected){0};
+    }
     const gt_entry *entry = e->stack ? gt_table_find(reader->stacks, e->stack) : NULL;
     bool hidden = w->by_stack && (entry ? entry->deselected : w->without_stack);
     /* A run has the stack with which it ends. */

@@ -74,6 +74,8 @@ __attribute__((noinline)) static bool wants_special(const gt_follow *f, uint8_t 
                   (g && !g->shown_start && shows_start(f, type, args, g));
     if (changes && g && !f->suspect && gt_is_between(from, to))
         return wants_selected(f, type, args, g, from, to, anyway);
+    if (changes && g && g->deselected == GT_DESELECTED_STATE) /* it ends */
+        g->deselected = 0;
     anyway = anyway || (changes && w->into >> to & 1);
     if (!changes || !g)
         return anyway || (changes && w->from >> from & 1);
