@@ -185,7 +185,8 @@ static void take_delta(bytes *b, size_t count, int64_t *values)
     for (size_t n = 1; n < count;) {
         uint64_t least = (uint64_t)take_signed(b);
         const uint8_t *widths = b->at;
-        take(b, parts);
+        MUST(parts <= (size_t)(b->end - b->at));
+        b->at += parts;
         for (size_t i = 0; i < parts; i++) {
             ck_assert(widths[i] <= 64 && widths[i] % 8 == 0);
             for (size_t k = 0; k < size && (n < count || k > 0); k++) {

@@ -229,23 +229,23 @@ bool gt_model_wants(gotrace_reader *reader, const gt_event *e, const gt_effect *
     uint8_t kind = kind_of(e, shape);
     bool change = kind == GOTRACE_KIND_TRANSITION && shape->resource != GOTRACE_RESOURCE_PROC;
     bool long_enough = false, suspect = effect->suspect || e->flags & GOTRACE_EVENT_SUSPECT;
-    deselected not = {0};
+    deselected omitted = {0};
     reader->since = GOTRACE_NO_TIME;
     if (change && effect->goroutine && effect->from != effect->to) {
-        not = deselected_of(reader, e, effect->goroutine, effect->from, effect->to);
-        long_enough = w->lasting ? lasted(reader, e, effect->goroutine, effect->from, !not .ends)
-                                 : !not .ends && w->from >> effect->from & 1;
+        omitted = deselected_of(reader, e, effect->goroutine, effect->from, effect->to);
+        long_enough = w->lasting ? lasted(reader, e, effect->goroutine, effect->from, !omitted.ends)
+                                 : !omitted.ends && w->from >> effect->from & 1;
     } else if (kind == GOTRACE_KIND_SYSCALL) {
         gt_goroutine *g = reader->states->current.g;
-        not = deselected_of(reader, e, g, GOTRACE_STATE_RUNNING, GOTRACE_STATE_RUNNING);
+        omitted = deselected_of(reader, e, g, GOTRACE_STATE_RUNNING, GOTRACE_STATE_RUNNING);
         long_enough = gt_is_lasting(w, GOTRACE_STATE_RUNNING) &&
-                      lasted(reader, e, g, GOTRACE_STATE_RUNNING, !not .ends);
+                      lasted(reader, e, g, GOTRACE_STATE_RUNNING, !omitted.ends);
     }
-    if (suspect || (gt_wants_kind(w, kind) && !(kind == GOTRACE_KIND_SYSCALL && not .begins)))
+    if (suspect || (gt_wants_kind(w, kind) && !(kind == GOTRACE_KIND_SYSCALL && omitted.begins)))
         return true;
     if (!change || !gt_wants_changes(w))
         return long_enough;
-    return wants_change(reader, e, shape, effect, long_enough, !not .begins);
+    return wants_change(reader, e, shape, effect, long_enough, !omitted.begins);
 }
 
 bool gt_model_wants_change(gotrace_reader *reader, const gt_event *e, const gt_effect *effect)
