@@ -391,24 +391,6 @@ START_TEST(freed_window)
 }
 END_TEST
 
-/* Of handles that different threads write to, none shares a cache line with another. */
-START_TEST(lines)
-{
-    failing_allocator a = {.fail_at = UINT64_MAX};
-    const gotrace_config config = failing_config(&a);
-    gotrace_error error = GOTRACE_INIT(gotrace_error);
-    gotrace_recorder *r;
-    ck_assert_int_eq(gotrace_recorder_new(NULL, &config, &r, &error), GOTRACE_OK);
-    ck_assert_uint_eq((uintptr_t)r % GT_LINE, 0);
-    for (uint64_t id = 0; id < 20; id++) {
-        ck_assert_uint_eq((uintptr_t)gotrace_rec_thread_new(r, id) % GT_LINE, 0);
-        ck_assert_uint_eq((uintptr_t)gotrace_rec_proc_new(r, id) % GT_LINE, 0);
-    }
-    gotrace_recorder_free(r);
-    ck_assert_int_eq(a.bytes, 0);
-}
-END_TEST
-
 static void many_events(small *s)
 {
     for (unsigned i = 0; i < MANY; i++)
@@ -791,7 +773,6 @@ static Suite *suite(void)
     tcase_add_loop_test(t, no_more_room, 0, VERSIONS);
     tcase_add_test(t, local_from_the_start);
     tcase_add_test(t, freed_window);
-    tcase_add_test(t, lines);
     tcase_add_loop_test(t, flight, V1_VERSIONS, VERSIONS);
     suite_add_tcase(s, t);
     return s;

@@ -1,7 +1,7 @@
 /*
  * test_record_several.c - two recorders in one process: the same threads record with both, event
  * by event, while each is started and stopped by a thread of its own. Each trace is sound, has its
- * version, and has exactly the events of its recorder.
+ * version, and has exactly the events of its recorder. Threads do not write to the same cache line.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -407,12 +407,31 @@ START_TEST(freed)
 }
 END_TEST
 
+/* Of handles that different threads write to, none shares a cache line with another. */
+START_TEST(lines)
+{
+    failing_allocator a = {.fail_at = UINT64_MAX};
+    const gotrace_config config = failing_config(&a);
+    gotrace_error error = GOTRACE_INIT(gotrace_error);
+    gotrace_recorder *r;
+    ck_assert_int_eq(gotrace_recorder_new(NULL, &config, &r, &error), GOTRACE_OK);
+    ck_assert_uint_eq((uintptr_t)r % GT_LINE, 0);
+    for (uint64_t id = 0; id < 20; id++) {
+        ck_assert_uint_eq((uintptr_t)gotrace_rec_thread_new(r, id) % GT_LINE, 0);
+        ck_assert_uint_eq((uintptr_t)gotrace_rec_proc_new(r, id) % GT_LINE, 0);
+    }
+    gotrace_recorder_free(r);
+    ck_assert_int_eq(a.bytes, 0);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("record_several");
     TCase *t = tcase_create("record_several");
     tcase_add_loop_test(t, at_the_same_time, 0, PAIRS);
     tcase_add_test(t, freed);
+    tcase_add_test(t, lines);
     suite_add_tcase(s, t);
     return s;
 }
