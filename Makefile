@@ -327,7 +327,7 @@ $(eval $(call sanitizer,tsan,thread))
 
 # The tests of recorders need a process for each trace; the others run in one.
 THREAD_TESTS := test_threads test_ahead test_feed test_print_threads
-RECORD_TESTS := test_record_threads test_record_several
+RECORD_TESTS := test_record_threads test_record_several test_record_orders
 .PHONY: threads
 threads: ## unit tests and program with threads, under ThreadSanitizer
 	@$(MAKE) BUILD=build/tsan SANITIZE=thread $(addprefix build/tsan/tests/,$(THREAD_TESTS) $(RECORD_TESTS)) \

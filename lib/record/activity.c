@@ -19,6 +19,27 @@ static void leave_world(gotrace_rec_thread *t)
     pthread_mutex_unlock(&t->recorder->world);
 }
 
+/* Whether the thread's event is in the current era: another one may have begun since the event did.
+ * The caller holds `world`. */
+static bool is_current(const gotrace_rec_thread *t)
+{
+    return t->era == atomic_load_explicit(&t->recorder->era, memory_order_relaxed);
+}
+
+/* Begins an event in the current era, in which nothing is recorded after `world` is left: the
+ * events of an era about a cycle or the world are before those of the next one. */
+static bool begin_in_world(gotrace_rec_thread *t)
+{
+    for (;;) {
+        bool recorded = gt_rec_event_begin(t);
+        enter_world(t);
+        if (is_current(t))
+            return recorded;
+        leave_world(t);
+        gt_rec_event_end(t);
+    }
+}
+
 void gotrace_rec_gomaxprocs(gotrace_rec_thread *t, uint64_t procs, const uint64_t *pcs,
                             size_t depth)
 {
@@ -94,9 +115,11 @@ void gt_rec_describe_gc(gotrace_rec_thread *t)
     if (t->closing || !can_put_gc(t))
         return;
     enter_world(t);
-    if (r->gc.active && r->gc.era < t->era && can_describe_gc(t))
-        put_gc_begin(t, 0, true);
-    atomic_fetch_and_explicit(&r->attention, ~(unsigned)GT_REC_GC_DUE, memory_order_relaxed);
+    if (is_current(t)) {
+        if (r->gc.active && r->gc.era < t->era && can_describe_gc(t))
+            put_gc_begin(t, 0, true);
+        atomic_fetch_and_explicit(&r->attention, ~(unsigned)GT_REC_GC_DUE, memory_order_relaxed);
+    }
     leave_world(t);
 }
 
@@ -105,13 +128,11 @@ void gotrace_rec_gc_start(gotrace_rec_thread *t, const uint64_t *pcs, size_t dep
     if (!t || gt_rec_is_misuse(t, GT_REC_CALL_gc_start))
         return;
     gotrace_recorder *r = t->recorder;
-    bool recorded = gt_rec_event_begin(t);
-    uint64_t stack = recorded ? gt_rec_stack(t, pcs, depth) : 0;
-    enter_world(t);
+    bool recorded = begin_in_world(t);
     if (!r->gc.active && (!recorded || can_put_gc(t))) {
         r->gc.era = 0;
         if (recorded)
-            put_gc_begin(t, stack, false);
+            put_gc_begin(t, gt_rec_stack(t, pcs, depth), false);
         r->gc.active = true;
     }
     leave_world(t);
@@ -136,8 +157,7 @@ void gotrace_rec_gc_done(gotrace_rec_thread *t)
     if (!t || gt_rec_is_misuse(t, GT_REC_CALL_gc_done))
         return;
     gotrace_recorder *r = t->recorder;
-    bool recorded = gt_rec_event_begin(t);
-    enter_world(t);
+    bool recorded = begin_in_world(t);
     if (r->gc.active && (!recorded || can_put_gc(t))) {
         if (recorded && can_describe_gc(t))
             put_gc_end(t);
@@ -170,20 +190,6 @@ static void put_stw(gotrace_rec_thread *t, gotrace_rec_stw kind, const uint64_t 
     } else {
         const uint64_t arg = (uint64_t)kind - (r->version < GT_REC_FIRST_STW_KINDS);
         put_in_world(t, GOTRACE_V1_STWStart, &arg, r->version >= GT_REC_FIRST_STW_KIND);
-    }
-}
-
-/* Begins an event in the current era, which does not end while `world` is held. */
-static bool begin_in_world(gotrace_rec_thread *t)
-{
-    gotrace_recorder *r = t->recorder;
-    for (;;) {
-        bool recorded = gt_rec_event_begin(t);
-        enter_world(t);
-        if (t->era == atomic_load_explicit(&r->era, memory_order_relaxed))
-            return recorded;
-        leave_world(t);
-        gt_rec_event_end(t);
     }
 }
 
