@@ -12,7 +12,7 @@ struct gt_ahead {
     gt_ahead_way way;
     gotrace_allocator allocator; /* the caller's; if it has one, calls are serialised by `memory` */
     pthread_mutex_t memory;
-    uint64_t reserved; /* of the reader's memory limit, for each job */
+    uint64_t reserved; /* of the reader's memory limit, for each job; 0: no thread is started */
     pthread_mutex_t lock;
     pthread_cond_t wanted, done; /* there may be a piece to check; a job is done */
     char *jobs;
@@ -224,7 +224,7 @@ gt_ahead *gt_ahead_start(gotrace_reader *reader, const gt_ahead_way *way, size_t
     pthread_cond_init(&a->done, NULL);
     reserve_memory(a);
     set_config(a);
-    while (a->thread_count < most && a->thread_count < left &&
+    while (a->reserved > 0 && a->thread_count < most && a->thread_count < left &&
            gt_thread_begin(&a->threads[a->thread_count], run_jobs, a))
         a->thread_count++;
     return a;

@@ -68,8 +68,8 @@ static bool is_better(const trial *a, const trial *b)
 static bool is_refused(const gotrace_reader *reader, const gotrace_error *e)
 {
     return !reader->stopped &&
-           (e->rule == GOTRACE_RULE_SYSTEM_MEMORY || e->rule == GOTRACE_RULE_SYSTEM_READ ||
-            e->rule == GOTRACE_RULE_SYSTEM_WRITE);
+           (e->limit == GOTRACE_LIMIT_MEMORY || e->rule == GOTRACE_RULE_SYSTEM_MEMORY ||
+            e->rule == GOTRACE_RULE_SYSTEM_READ || e->rule == GOTRACE_RULE_SYSTEM_WRITE);
 }
 
 static void read_trial(gotrace_reader *other, trial *t, const trial *best)
@@ -97,8 +97,6 @@ static bool try(gotrace_reader *reader, const gotrace_flip *candidate, uint64_t 
 {
     enum { NEAR = 64, RECORD = 12 }; /* bytes: after the damage; that a record has before a bit */
     gotrace_config config = reader->config;
-    gotrace_reader *other;
-    gotrace_error error = {.rule = GOTRACE_RULE_NONE};
     *t = (trial){.most = UINT64_MAX};
     if (candidate) {
         t->from = (candidate->offset < damage ? candidate->offset : damage) - RECORD;
@@ -109,10 +107,9 @@ static bool try(gotrace_reader *reader, const gotrace_flip *candidate, uint64_t 
     config.callback_ctx = t;
     config.every_problem = true;
     config.threads = 1;
-    if (gotrace_reader_open(reader->source, &config, &other, &error) < 0) {
-        reader->error = error;
-        return gt_fail(reader);
-    }
+    gotrace_reader *other = gt_open_helper(reader, &config);
+    if (!other)
+        return false;
     other->flips = (gt_flips){.count = reader->flips.count, .off = true, .trial = true};
     for (size_t i = 0; i < reader->flips.count; i++)
         other->flips.list[i] = reader->flips.list[i];
@@ -121,10 +118,10 @@ static bool try(gotrace_reader *reader, const gotrace_flip *candidate, uint64_t 
     read_trial(other, t, best);
     bool refused = is_refused(other, gotrace_reader_error(other));
     if (refused)
-        reader->error = *gotrace_reader_error(other);
+        gt_fail_as(reader, gotrace_reader_error(other));
     gotrace_reader_close(other);
     reader->flips.read += reader->summary.size;
-    return !refused || gt_fail(reader);
+    return !refused;
 }
 
 gt_flip_result gt_flips_choose(gotrace_reader *reader, const gt_candidates *c, uint64_t offset,

@@ -633,29 +633,53 @@ gotrace_status gotrace_reader_check(gotrace_reader *reader)
     return done ? gt_finish(reader) : GOTRACE_ERROR;
 }
 
+gotrace_reader *gt_open_helper(gotrace_reader *reader, const gotrace_config *config)
+{
+    gotrace_limits limits = reader->limits;
+    gotrace_config own = *config;
+    gotrace_reader *helper;
+    gotrace_error error = {.rule = GOTRACE_RULE_NONE};
+    limits.memory = reader->heap.limit - reader->heap.used;
+    own.limits = &limits;
+    if (limits.memory == 0) {
+        reader->heap.limited = true;
+        gt_fail_memory(reader);
+        return NULL;
+    }
+    if (gotrace_reader_open(reader->source, &own, &helper, &error) < 0)
+        gt_fail_as(reader, &error);
+    return helper;
+}
+
+bool gt_fail_as(gotrace_reader *reader, const gotrace_error *error)
+{
+    reader->error = *error;
+    if (error->limit == GOTRACE_LIMIT_MEMORY) /* the helper's was what was left of the reader's */
+        gt_error_limit(&reader->error, GOTRACE_LIMIT_MEMORY, GT_NO_PLACE, reader->heap.limit);
+    return gt_fail(reader);
+}
+
 bool gt_find_damage(gotrace_reader *reader)
 {
     gotrace_config config = reader->config;
-    gotrace_reader *other = NULL;
-    gotrace_error error = {.rule = GOTRACE_RULE_NONE};
     config.on_problem = NULL;
     config.on_progress = NULL;
     reader->damage_searched = true;
-    bool done = gotrace_reader_open(reader->source, &config, &other, &error) == GOTRACE_OK;
-    if (done) {
-        other->finds_damage = reader;
-        other->flips = reader->flips;
-        other->flips.off = true;
-        done = gotrace_reader_check(other) == GOTRACE_END;
-    }
+    gotrace_reader *other = gt_open_helper(reader, &config);
+    if (!other)
+        return false;
+    other->finds_damage = reader;
+    other->flips = reader->flips;
+    other->flips.off = true;
+    bool done = gotrace_reader_check(other) == GOTRACE_END;
     if (done)
         reader->damaged_from = other->damaged_from;
     for (size_t i = 0; done && reader->v2 && i < reader->v2->generation_count; i++)
         reader->v2->generations[i].damaged = other->v2->generations[i].damaged;
     if (!done)
-        reader->error = other ? *gotrace_reader_error(other) : error;
+        gt_fail_as(reader, gotrace_reader_error(other));
     gotrace_reader_close(other);
-    return done || gt_fail(reader);
+    return done;
 }
 
 /* ---- queries --------------------------------------------------------------------------------- */

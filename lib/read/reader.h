@@ -137,6 +137,14 @@ bool gt_end_fault(gotrace_reader *reader) __attribute__((cold));
 bool gt_fail(gotrace_reader *reader) __attribute__((cold));
 bool gt_fail_memory(gotrace_reader *reader) __attribute__((cold));
 
+/* Opens another reader of the trace for a limited task, with what is left of the reader's memory,
+ * which must not allocate until the other is closed. NULL: reading cannot continue. */
+gotrace_reader *gt_open_helper(gotrace_reader *reader, const gotrace_config *config)
+    __attribute__((cold));
+
+/* Call when reading cannot continue because of that error of a helper. Returns false. */
+bool gt_fail_as(gotrace_reader *reader, const gotrace_error *error) __attribute__((cold));
+
 /* Whether the stack shows where its goroutine starts: its outermost frame has a function. (Go
  * writes some stacks as a single PC 0; before 1.7 no frame has a function.) */
 bool gt_shows_start(const gotrace_reader *reader, uint64_t id);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "batches.h"
+#include "read/ahead.h"
 #include "read/v2/v2.h"
 #include "reading.h"
 #include "scripting.h"
@@ -271,37 +272,136 @@ START_TEST(allocators_are_called_by_one_thread_at_a_time)
 }
 END_TEST
 
-/* All threads together keep within the memory limit, and end with one message or the findings of
- * one thread. */
+/* Reads the trace with 1/steps to 2 of the memory that it needs: all its readers together keep
+ * within the limit, and end with one message or the findings of one thread. */
+static void check_limits(const blob *trace, unsigned threads, size_t steps)
+{
+    gotrace_config one = {.window = WINDOW};
+    reading unlimited = reading_of(trace->bytes, trace->size, &one, READING_CHECK);
+    lone_allocator a = {.lock = PTHREAD_MUTEX_INITIALIZER, .allowed = UINT64_MAX};
+    gotrace_limits limits = {0};
+    gotrace_config config = {.threads = threads,
+                             .window = WINDOW,
+                             .limits = &limits,
+                             .allocator = {.resize = lone_resize, .ctx = &a}};
+    char number[32];
+    size_t needed = 0, refused = 0, read = 0;
+    gotrace_source *source; /* has a limit of its own */
+    ck_assert_int_eq(gotrace_source_memory(trace->bytes, trace->size, NULL, &source, NULL),
+                     GOTRACE_OK);
+    for (size_t step = 0; step <= 2 * steps; step++) {
+        limits.memory = step * needed / steps; /* 0: the default */
+        a.peak = 0;
+        snprintf(number, sizeof number, " %llu ", (unsigned long long)limits.memory);
+        reading r = reading_of_source(source, &config, READING_CHECK);
+        if (step == 0)
+            needed = a.peak;
+        else
+            ck_assert_uint_le(a.peak, limits.memory);
+        ck_assert_uint_eq(a.bytes, 0);
+        ck_assert(!a.overlapped);
+        if (r.status >= 0) {
+            assert_same(&unlimited, &r);
+        } else { /* the message has the limit of the reader, not of a part */
+            ck_assert_int_eq(r.error.limit, GOTRACE_LIMIT_MEMORY);
+            ck_assert_ptr_nonnull(strstr(r.error.message, number));
+        }
+        *(r.status < 0 ? &refused : &read) += 1;
+    }
+    ck_assert(refused > 0 && read > 0);
+    gotrace_source_close(source);
+}
+
 START_TEST(the_memory_limit_holds_for_all_threads)
 {
     enum { STEPS = 40 };
     blob trace = load(names[_i]);
-    gotrace_config one = {.window = WINDOW};
-    reading sound = reading_of(trace.bytes, trace.size, &one, READING_CHECK);
-    lone_allocator a = {.lock = PTHREAD_MUTEX_INITIALIZER, .allowed = UINT64_MAX};
-    read_with(&a, &trace);
-    size_t needed = a.peak, refused = 0, read = 0;
-    gotrace_source *source; /* has a limit of its own */
+    check_limits(&trace, 4, STEPS);
+    blob_free(&trace);
+}
+END_TEST
+
+/* The search for damage, and for flipped bits, reads the trace with other readers. */
+START_TEST(the_memory_limit_holds_for_damaged_traces)
+{
+    enum { FLIPS = 20, STEPS = 10 };
+    blob trace = load(names[_i]);
+    uint64_t random = 100 + (uint64_t)_i;
+    for (int flip = 0; flip < FLIPS; flip++) {
+        size_t at = 16 + (size_t)(random_next(&random) % (trace.size - 16));
+        uint8_t bit = (uint8_t)(1u << random_next(&random) % 8);
+        trace.bytes[at] ^= bit;
+        check_limits(&trace, 1, STEPS);
+        check_limits(&trace, 4, STEPS);
+        trace.bytes[at] ^= bit;
+    }
+    blob_free(&trace);
+}
+END_TEST
+
+/* ---- parts of the memory limit --------------------------------------------------------------- */
+
+typedef struct part_job {
+    gt_job job;
+    uint64_t limit; /* of its reader; 0: there is none */
+} part_job;
+
+static bool begin_part(const gotrace_reader *reader, gt_job *job)
+{
+    (void)reader, (void)job;
+    return true;
+}
+
+static bool ignore(void *ctx, const gotrace_error *problem)
+{
+    (void)ctx, (void)problem;
+    return true;
+}
+
+static void check_part(gt_ahead *a, gt_job *job)
+{
+    uint64_t limit = gt_ahead_open(a, job, ignore) ? job->reader->heap.limit : 0;
+    ((part_job *)(void *)job)->limit = limit;
+}
+
+static void close_part(gt_job *job)
+{
+    (void)job;
+}
+
+/* Whatever is left of the limit, the parts of all jobs do not exceed it. */
+START_TEST(jobs_share_the_rest_of_the_limit)
+{
+    enum { PIECES = 8, REST = 4096 };
+    static const gt_ahead_way way = {sizeof(part_job), begin_part, check_part, close_part};
+    blob trace = load(names[0]);
+    gotrace_config config = {.threads = 4};
+    gotrace_source *source;
+    gotrace_reader *reader;
     ck_assert_int_eq(gotrace_source_memory(trace.bytes, trace.size, NULL, &source, NULL),
                      GOTRACE_OK);
-    for (size_t step = 1; step <= 2 * STEPS; step++) {
-        gotrace_limits limits = {.memory = step * needed / STEPS};
-        gotrace_config config = {.threads = 4,
-                                 .window = WINDOW,
-                                 .limits = &limits,
-                                 .allocator = {.resize = lone_resize, .ctx = &a}};
-        a.peak = 0;
-        reading r = reading_of_source(source, &config, READING_CHECK);
-        ck_assert_uint_le(a.peak, limits.memory);
-        ck_assert_uint_eq(a.bytes, 0);
-        if (r.status >= 0)
-            assert_same(&sound, &r);
-        else
-            ck_assert_int_eq(r.error.limit, GOTRACE_LIMIT_MEMORY);
-        *(r.status < 0 ? &refused : &read) += 1;
+    ck_assert_int_eq(gotrace_reader_open(source, &config, &reader, NULL), GOTRACE_OK);
+    const uint64_t used = reader->heap.used;
+    size_t started = 0;
+    for (uint64_t rest = 0; rest < REST; rest++) {
+        reader->heap.limit = used + rest;
+        gt_ahead *a = gt_ahead_start(reader, &way, 0, PIECES);
+        if (!a)
+            continue;
+        started++;
+        for (size_t i = 0; i < PIECES; i++) {
+            gt_job *job = gt_ahead_wait(a, i);
+            if (!job)
+                continue;
+            uint64_t part = ((part_job *)(void *)job)->limit;
+            ck_assert_uint_le(part * PIECES, rest);
+            gt_ahead_release(a, job);
+        }
+        gt_ahead_free(a);
+        ck_assert_uint_eq(reader->heap.used, used);
     }
-    ck_assert(refused > 0 && read > 0);
+    ck_assert_uint_gt(started, 0);
+    gotrace_reader_close(reader);
     gotrace_source_close(source);
     blob_free(&trace);
 }
@@ -376,6 +476,8 @@ int main(void)
     tcase_add_loop_test(cases, damage_gives_the_same_findings, 0, NAMES);
     tcase_add_loop_test(cases, allocators_are_called_by_one_thread_at_a_time, 0, NAMES);
     tcase_add_loop_test(cases, the_memory_limit_holds_for_all_threads, 0, NAMES);
+    tcase_add_loop_test(cases, the_memory_limit_holds_for_damaged_traces, 0, NAMES);
+    tcase_add_test(cases, jobs_share_the_rest_of_the_limit);
     tcase_add_loop_test(cases, other_limits_are_those_of_one_thread, 0, NAMES);
     tcase_add_loop_test(cases, stops_early, 0, NAMES);
     suite_add_tcase(suite, cases);
