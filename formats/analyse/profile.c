@@ -260,12 +260,13 @@ static void charge_as_go(run *r, profile_part *own, const goroutine *g, const in
 /* Spreads a run over its CPU samples; without any it belongs to the stack where it ended. */
 static void charge_run(run *r, profile *p, profile_part *own, const goroutine *g, const interval *i)
 {
-    int64_t ns = i->end - i->begin, count = (int64_t)own->sample_count;
+    int64_t ns = own->ran + i->end - i->begin, count = (int64_t)own->sample_count;
     for (int64_t n = 0; n < count; n++)
         add(r, p, g, own->samples[n], i->state, 0, ns / count + (n < ns % count));
     if (count == 0 && ns > 0)
         add(r, p, g, own->stopped, i->state, 0, ns);
     own->sample_count = 0;
+    own->ran = 0;
 }
 
 /* The stack of the event, if it is that of the goroutine. */
@@ -274,6 +275,13 @@ static uint32_t own_stack(const run *r, const goroutine *g, const gotrace_event 
     bool own = e && (e->goroutine == g->id || (e->flags & GOTRACE_EVENT_INITIAL));
     uint64_t id = !e ? 0 : e->start_stack ? e->start_stack : own ? e->stack : 0;
     return stacks_of(r->stacks, e ? e->generation_index : 0, id);
+}
+
+/* A system call of v1 that did not block, or the run until then: it is a part of the run. */
+static bool is_within_run(const interval *i, const gotrace_event *e)
+{
+    return e && e->kind == GOTRACE_KIND_SYSCALL &&
+           (i->state == GOTRACE_STATE_RUNNING || i->next == GOTRACE_STATE_RUNNING);
 }
 
 /* The interval is part of these profiles from the beginning on. */
@@ -285,6 +293,10 @@ static void charge(run *r, profile_part *own, const goroutine *g, const interval
     bool runs = i->state == GOTRACE_STATE_RUNNING;
     if (i->next == GOTRACE_STATE_UNDETERMINED && !r->options->open)
         return;
+    if (is_within_run(i, e)) {
+        own->ran += ns;
+        return;
+    }
     if (runs || own->stopped == 0) {
         uint32_t stack = own_stack(r, g, e);
         own->stopped = stack ? stack : own->stopped;
@@ -466,12 +478,6 @@ static inline void add_event(run *r, const gotrace_event *e)
         profiles_sample(r, g ? &((profile_goroutine *)g)->own : NULL, g, e);
     }
     selector_event(&r->own_selector, e);
-}
-
-bool profiles_event(profiles *r, const gotrace_event *e)
-{
-    add_event(r, e);
-    return !profiles_failed(r) && !r->own_selector.too_hard;
 }
 
 static void set_durations(run *r)

@@ -47,30 +47,27 @@ typedef struct profile_options {
 /* Nanoseconds of a CPU sample: Go takes 100 in a second. */
 enum { PROFILE_SAMPLE_NS = 10000000 };
 
-/* Several profiles at once, of events that the caller reads. list: different kinds are set, all
- * else is 0; options: for all of them, kind aside; names: borrowed until the profiles are freed,
- * and begun for the trace. NULL if memory is refused. */
+/* ---- of the intervals of another analysis -----------------------------------------------------
+ *
+ * Several profiles at once, made of the intervals of a caller. It provides room for a profile_part
+ * with each of its goroutines, zeroed. The intervals of a v1 trace are as Go 1.27 finds them, see
+ * states.h; those of profile_make are as Go 1.21 finds them: times differ by nanoseconds, and a
+ * goroutine has no state before its first event.
+ */
+
+/* list: different kinds are set, all else is 0; options: for all of them, kind aside; names:
+ * borrowed until the profiles are freed, and begun for the trace. NULL if memory is refused. */
 typedef struct profiles profiles;
 profiles *profiles_begin(profile *list, size_t count, const profile_options *options, int version,
                          stacks *names);
-/* To be called for each event. False if memory was refused or matching a name reached a limit; then
- * it is the last one. */
-bool profiles_event(profiles *r, const gotrace_event *e);
 /* False if memory was refused. */
 bool profiles_end(profiles *r);
-
-/* ---- of the intervals of another analysis -----------------------------------------------------
- *
- * In v2 the intervals of profiles are those of all analyses; of a v1 trace they are as Go 1.21
- * finds them, and states.c converts it as Go 1.27 does. So profiles of v2 are also made of the
- * intervals of a caller, which calls these functions instead of profiles_event. It provides room
- * for a profile_part with each of its goroutines, zeroed.
- */
 
 typedef struct profile_pending profile_pending;
 
 /* What profiles store of a goroutine. */
 typedef struct profile_part {
+    int64_t ran;              /* of the current run: the time until its last short system call */
     uint32_t stopped;         /* the stack where it stopped running, or where it starts */
     profile_pending *pending; /* intervals that count only if it never runs */
     size_t pending_count, pending_room;

@@ -17,6 +17,7 @@ void states_init(states *s, int version, stacks *names, size_t size, const state
     idmap_init(&s->goroutines, size);
     idmap_init(&s->procs, sizeof(uint64_t));
     s->v1 = s->beginning = version < GOTRACE_FIRST_V2;
+    s->end.kind = GOTRACE_KIND_SYSCALL;
     s->forever = stacks_name(names, "forever", strlen("forever"));
     /* v1 is one generation, which begins before the first event. */
     s->clock = s->v1 ? -1 : 0;
@@ -261,7 +262,7 @@ static bool report_beginning(states *s, const gotrace_event *e)
 }
 
 /* A system call of v1 that did not block. To make an event for its end would take longer than all
- * else, so there is one whose other members are 0. */
+ * else, so there is one whose other members but the kind are 0. */
 __attribute__((noinline)) static void short_syscall(states *s, const gotrace_event *e)
 {
     states_advance(s, e->time);

@@ -20,14 +20,15 @@ static bool watch_event(void *ctx, const watched_event *w)
 {
     html *h = ctx;
     activity_event(&h->activity, w->e, w->time, w->place);
-    return !h->follows || profiles_event(h->making, w->e);
+    return true;
 }
 
 static gotrace_status read_trace(html *h)
 {
     const convert_job *job = h->job;
     const profile_options options = {.select = job->select, .by_stack = true};
-    statistics_watch watch = {.ctx = h, .interval = watch_interval, .event = watch_event};
+    statistics_watch watch = {
+        .ctx = h, .interval = watch_interval, .event = watch_event, .kinds = ACTIVITY_EVENTS};
     gotrace_status status;
     if (job->select && job->select->range.from > 0)
         h->origin = job->select->range.from;
@@ -44,9 +45,7 @@ static gotrace_status read_trace(html *h)
         h->failed = true;
         return GOTRACE_END;
     }
-    h->follows = version < GOTRACE_FIRST_V2;
-    watch.profiles = h->follows ? NULL : h->making;
-    watch.kinds = h->follows ? UINT32_MAX : ACTIVITY_EVENTS;
+    watch.profiles = h->making;
     status = statistics_add(h->s, job->reader, job->name, job->threads, job->select);
     h->failed = !profiles_end(h->making) || h->s->failed;
     h->hard = job->select && job->select->too_hard;

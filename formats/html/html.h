@@ -29,7 +29,6 @@ typedef struct html {
     activity activity;
     profile profiles[PROFILE_COUNT];
     profiles *making;
-    bool follows; /* they are not made of the intervals of the statistics: see profile.h */
     uint64_t problems;
     int64_t origin; /* where the time range begins */
     bool whole;     /* of all goroutines: it has what concerns the whole program */
