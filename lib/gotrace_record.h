@@ -251,13 +251,13 @@ GOTRACE_API void gotrace_rec_go_sys_call(gotrace_rec_thread *thread, const uint6
  * sure that the other thread does not leave the call with the proc. */
 GOTRACE_API void gotrace_rec_go_sys_block(gotrace_rec_thread *thread, gotrace_rec_thread *from);
 
-/* The thread's goroutine leaves the system call. If the thread has kept its proc, the goroutine
- * goes on running; otherwise it is runnable, and can be started on any thread. */
+/* The thread's goroutine leaves the system call. If the thread has kept its proc, or has one again,
+ * the goroutine goes on running; otherwise it is runnable, and can be started on any thread. */
 GOTRACE_API void gotrace_rec_go_sys_exit(gotrace_rec_thread *thread);
 
 /* A thread that the runtime did not create calls into it: it has a goroutine from now on, which is
- * in a system call, and which leaves it with gotrace_rec_go_sys_exit. Ends in the system call; its
- * handle is no longer valid. */
+ * in a system call, and which leaves it with gotrace_rec_go_sys_exit. Ends in the system call, and
+ * the thread gives up its proc if it has one; its handle is no longer valid. */
 GOTRACE_API gotrace_rec_go *gotrace_rec_go_create_sys_call(gotrace_rec_thread *thread, uint64_t id);
 GOTRACE_API void gotrace_rec_go_destroy_sys_call(gotrace_rec_thread *thread);
 

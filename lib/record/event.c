@@ -509,8 +509,11 @@ static void note_exit_v1(gotrace_rec_thread *t, gotrace_rec_go *g)
 static void put_sys_exit(gotrace_rec_thread *t, gotrace_rec_go *g)
 {
     if (t->recorder->v2) {
-        const unsigned code = t->proc ? GOTRACE_V2_GoSyscallEnd : GOTRACE_V2_GoSyscallEndBlocked;
-        g->ticks = gt_rec_put(t, code, NULL, 0);
+        const bool kept = t->proc && t->proc->state.status == GT_REC_PROC_SYSCALL;
+        g->ticks = gt_rec_put(t, kept ? GOTRACE_V2_GoSyscallEnd : GOTRACE_V2_GoSyscallEndBlocked,
+                              NULL, 0);
+        if (t->proc && !kept) /* another one, or the same again */
+            put_start(t, g);
     } else if (g->blocked) {
         note_exit_v1(t, g);
         if (t->proc)
@@ -566,10 +569,10 @@ void gotrace_rec_go_destroy_sys_call(gotrace_rec_thread *t)
 {
     if (!t || gt_rec_is_misuse(t, GT_REC_CALL_go_destroy_sys_call) || !t->go)
         return;
+    if (t->proc) /* readers would wait until another thread takes it */
+        gotrace_rec_proc_stop(t);
     if (gt_rec_event_begin(t) && gt_rec_can_put(t, 0, GOTRACE_V2_GoDestroySyscall))
         gt_rec_put(t, GOTRACE_V2_GoDestroySyscall, NULL, 0);
-    if (t->proc)
-        release_proc(t);
     end_go(t);
     gt_rec_event_end(t);
 }
