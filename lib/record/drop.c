@@ -229,13 +229,19 @@ static void stop_proc(bridge *b, const place *at)
     EMIT_ALONE(b, at->thread, ProcStop);
 }
 
+/* A proc that a thread has. */
+static void describe_used(bridge *b, const place *at)
+{
+    describe(b, at->thread, find_proc(b, at->proc->id), at->proc->status);
+    if (at->proc->range)
+        EMIT(b, at->thread, GCSweepActive, at->proc->id);
+}
+
 static void end_place(bridge *b, const place *at)
 {
-    used_proc *p = at->proc ? find_proc(b, at->proc->id) : NULL;
+    const gt_rec_noted *p = at->proc;
     if (p)
-        describe(b, at->thread, p, at->proc->status);
-    if (p && at->proc->range)
-        EMIT(b, at->thread, GCSweepActive, p->id);
+        describe_used(b, at);
     if (at->go)
         EMIT(b, at->thread, GoStatus, at->go->id, at->thread, at->go->status);
     /* A thread may have a proc again before its goroutine leaves the call. */
@@ -547,6 +553,30 @@ static void release(bridge *b)
 
 /* ---- the generation -------------------------------------------------------------------------- */
 
+static void put_kept_go(bridge *b, uint64_t thread, const gt_rec_noted *go)
+{
+    EMIT(b, thread, GoStatus, go->id, go->thread, go->status);
+    if (go->range)
+        EMIT(b, thread, GCMarkAssistActive, go->id);
+}
+
+/* What is kept has no event, but readers have to know it from the first generation on. */
+static void put_kept(bridge *b)
+{
+    for (size_t i = 0; i < b->before.count; i++) {
+        const place *at = &b->before.list[i];
+        if (at->kept && at->proc)
+            describe_used(b, at);
+        if (at->kept && at->go)
+            put_kept_go(b, at->thread, at->go);
+    }
+    for (size_t i = 0; i < b->from.count; i++) {
+        const gt_rec_noted *n = &b->from.list[i];
+        if (!n->is_proc && n->kept && !is_placed(n))
+            put_kept_go(b, b->host, n);
+    }
+}
+
 static void put_before(bridge *b)
 {
     for (size_t i = 0; i < b->before.count; i++)
@@ -608,11 +638,15 @@ void gt_rec_bridge(gotrace_recorder *r, uint64_t era)
     r->bridging = true;
     if (!prepare(&b)) {
         gt_rec_fail_memory(r);
-    } else if (b.host_proc) {
-        put_before(&b);
-        put_after(&b);
     } else {
-        put_without_proc(&b);
+        if (era == r->first_era)
+            put_kept(&b);
+        if (b.host_proc) {
+            put_before(&b);
+            put_after(&b);
+        } else {
+            put_without_proc(&b);
+        }
     }
     for (size_t i = 0; i < b.stream_count; i++)
         gt_rec_flush(r, &b.streams[i], era);

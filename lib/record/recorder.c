@@ -622,6 +622,17 @@ static void replace_dropped(gotrace_recorder *r, uint64_t era)
     pthread_mutex_unlock(&r->world);
 }
 
+/* The generation cannot end yet. One that is dropped is to end as soon as the world is started. */
+static void go_on(gotrace_recorder *r, uint64_t began)
+{
+    enum { PAUSE_NS = 1000000 };
+    pthread_mutex_lock(&r->lock);
+    r->era_began = began;
+    if (r->dropping)
+        r->era_due = gt_rec_monotonic() + PAUSE_NS;
+    pthread_mutex_unlock(&r->lock);
+}
+
 bool gt_rec_advance(gotrace_recorder *r)
 {
     pthread_mutex_lock(&r->lock);
@@ -630,7 +641,7 @@ bool gt_rec_advance(gotrace_recorder *r)
     gt_rec_strings_begin(r, era + 1);
     pthread_mutex_unlock(&r->lock);
     if (!begin_era(r, false)) {
-        r->era_began = began; /* only whoever holds `control` uses it */
+        go_on(r, began);
         return false;
     }
     gt_rec_describe_rest(r, era);
