@@ -189,8 +189,9 @@ void gt_rec_limit(gotrace_recorder *r, uint64_t era, bool waits)
         return;
     }
     const int cancel = gt_thread_hold_cancel();
-    /* Who changes the era waits for this event, and may be the one who takes the output. */
-    for (; waits && r->waiting >= max && !r->failed &&
+    /* Who changes the era waits for this event, even if it has just begun in the new one, and may
+     * be the one who takes the output. */
+    for (; waits && r->waiting >= max && !r->failed && !r->beginning &&
            atomic_load_explicit(&r->era, memory_order_relaxed) == era;
          r->losses.waits++)
         pthread_cond_wait(&r->room, &r->lock);

@@ -127,7 +127,8 @@ static void free_go(gotrace_rec_thread *t, gotrace_rec_go *g)
     t->free = g;
 }
 
-/* Nobody describes the goroutine before its creation is written. */
+/* Nobody describes the goroutine before its creation is written, which must not wait for the output
+ * then: whoever takes that may wait for the goroutine. */
 static void init_go(gotrace_rec_go *g, const gotrace_rec_thread *t, uint64_t id, uint64_t start_pc,
                     uint8_t status)
 {
@@ -170,6 +171,8 @@ static gotrace_rec_go *create(gotrace_rec_thread *t, gt_rec_call call, uint64_t 
         status = GT_REC_RUNNABLE;
         v2 = GOTRACE_V2_GoCreate;
     }
+    if (recorded)
+        gt_rec_reserve(t, 3);
     init_go(g, t, id, start_pc, status);
     g->created_blocked = call == GT_REC_CALL_go_create_blocked;
     bool put = recorded && gt_rec_can_put(t, GOTRACE_V1_GoCreate, v2);
@@ -177,7 +180,7 @@ static gotrace_rec_go *create(gotrace_rec_thread *t, gt_rec_call call, uint64_t 
         const gt_rec_entry *start = gt_rec_start_entry(t->recorder, t->era, start_pc, false);
         const uint64_t args[3] = {id, gt_rec_start_id(t->recorder, start, start_pc),
                                   gt_rec_stack(t, pcs, depth)};
-        g->ticks = gt_rec_put(t, t->recorder->v2 ? v2 : GOTRACE_V1_GoCreate, args, 3);
+        g->ticks = gt_rec_put_at(t, t->recorder->v2 ? v2 : GOTRACE_V1_GoCreate, args, 3, false);
         gt_rec_keep_stack(t, g, start);
     }
     if (recorded && !put)
@@ -549,14 +552,16 @@ gotrace_rec_go *gotrace_rec_go_create_sys_call(gotrace_rec_thread *t, uint64_t i
     if (!g)
         return NULL;
     bool recorded = gt_rec_event_begin(t);
+    if (recorded)
+        gt_rec_reserve(t, 3);
     init_go(g, t, id, 0, GT_REC_SYSCALL);
     g->thread = t;
     if (recorded && t->recorder->v2) {
-        gt_rec_put(t, GOTRACE_V2_GoCreateSyscall, &id, 1);
+        gt_rec_put_at(t, GOTRACE_V2_GoCreateSyscall, &id, 1, false);
     } else if (recorded) {
-        gt_rec_put(t, GOTRACE_V1_GoCreate, (const uint64_t[]){id, 0, 0}, 3);
+        gt_rec_put_at(t, GOTRACE_V1_GoCreate, (const uint64_t[]){id, 0, 0}, 3, false);
         g->state.seq = 1;
-        g->ticks = gt_rec_put(t, GOTRACE_V1_GoInSyscall, &id, 1);
+        g->ticks = gt_rec_put_at(t, GOTRACE_V1_GoInSyscall, &id, 1, false);
         g->blocked = true;
     }
     t->go = g;

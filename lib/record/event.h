@@ -225,15 +225,31 @@ static inline void gt_rec_event_end(gotrace_rec_thread *t)
     atomic_store_explicit(&t->busy, ++t->busy_count, memory_order_release);
 }
 
-/* Writes the current event of the thread. */
-GT_REC_INLINE uint64_t gt_rec_put(gotrace_rec_thread *t, unsigned code, const uint64_t *args,
-                                  unsigned count)
+/* Writes the current event of the thread; waits for the output if it can and must. */
+GT_REC_INLINE uint64_t gt_rec_put_at(gotrace_rec_thread *t, unsigned code, const uint64_t *args,
+                                     unsigned count, bool waits)
 {
     gt_rec_place w = gt_rec_place_of(t, t->proc);
     if (__builtin_expect(w.stream == &w.r->no_stream, 0))
         return gt_rec_put_record(&w, code, args, count, NULL, 0);
-    w.waits = !t->in_world;
+    w.waits = waits;
     return gt_rec_record(&w, code, args, count, NULL, 0);
+}
+
+GT_REC_INLINE uint64_t gt_rec_put(gotrace_rec_thread *t, unsigned code, const uint64_t *args,
+                                  unsigned count)
+{
+    return gt_rec_put_at(t, code, args, count, !t->in_world);
+}
+
+/* Waits for the output, if an event with that many arguments must, before the thread has something
+ * that others wait for. Then gt_rec_put_at need not wait. */
+static inline void gt_rec_reserve(gotrace_rec_thread *t, unsigned count)
+{
+    gt_rec_place w = gt_rec_place_of(t, t->proc);
+    w.waits = true;
+    if (w.stream != &w.r->no_stream)
+        gt_rec_room(&w, gt_rec_room_for(w.r, count));
 }
 
 static inline const gt_rec_entry *gt_rec_entry_of(gotrace_rec_thread *t, const uint64_t *pcs,

@@ -405,6 +405,7 @@ struct gotrace_recorder {
     pthread_cond_t room;    /* fewer buffers wait, or the era has changed */
     uint64_t waiting;       /* bytes of the buffers in `full`, and in `window` */
     bool naming;            /* names are found for the era before: what is too much waits */
+    bool beginning;         /* an era begins, for which events are waited for: none may wait */
     bool cut;               /* the trace ended because of them */
     gotrace_recorder_losses losses;
     gotrace_recorder_losses losses_returned; /* a copy that does not change */

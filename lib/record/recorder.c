@@ -109,6 +109,7 @@ static uint64_t next_era(gotrace_recorder *r, bool first)
     pthread_mutex_lock(&r->lock);
     if (first || (!r->stw.active && !r->cut)) {
         gt_rec_notes_begin(r, r->last_era + 1);
+        r->beginning = true;
         set_era(r, era = ++r->last_era);
     }
     pthread_mutex_unlock(&r->lock);
@@ -124,6 +125,9 @@ static bool begin_era(gotrace_recorder *r, bool first)
     if (era == 0)
         return false;
     wait_for_all(r);
+    pthread_mutex_lock(&r->lock);
+    r->beginning = false;
+    pthread_mutex_unlock(&r->lock);
     pthread_mutex_lock(&r->world);
     r->notes[era % GT_REC_OPEN].after = gt_rec_now(r);
     if (r->gc.active && r->gc.era < era)
