@@ -184,11 +184,12 @@ static void put_go_locked(gotrace_recorder *r, uint64_t era, gotrace_rec_go *g)
     gt_rec_note_go(r, era, g, false, true);
 }
 
-static void put_proc_locked(gotrace_recorder *r, uint64_t era, gotrace_rec_proc *p)
+/* status: as it was read once, because an idle proc may be freed meanwhile. */
+static void put_proc_locked(gotrace_recorder *r, uint64_t era, gotrace_rec_proc *p, uint8_t status)
 {
     gt_rec_place w = put_for(r, era, p->thread, p);
-    put_proc(&w, p, p->state.status);
-    gt_rec_note_proc(r, era, p, p->state.status, false, true);
+    put_proc(&w, p, status);
+    gt_rec_note_proc(r, era, p, status, false, true);
 }
 
 /* Whether the era before still lacks the state, because it is ending. The caller holds the lock. */
@@ -215,7 +216,7 @@ static void describe_earlier_proc(gotrace_recorder *r, uint64_t era, gotrace_rec
         return;
     pthread_mutex_lock(&r->lock);
     if (lacks(r, era, before))
-        put_proc_locked(r, era - 1, p);
+        put_proc_locked(r, era - 1, p, p->state.status);
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -268,13 +269,13 @@ static void describe_procs(gotrace_recorder *r, uint64_t era)
     for (; p; p = p->next) {
         if (!claim(&p->state, era, &before))
             continue;
-        const bool put = atomic_load_explicit(&p->state.status, memory_order_relaxed) != 0;
-        if (put) {
+        const uint8_t status = atomic_load_explicit(&p->state.status, memory_order_relaxed);
+        if (status != 0) {
             pthread_mutex_lock(&r->lock);
-            put_proc_locked(r, era, p);
+            put_proc_locked(r, era, p, status);
             pthread_mutex_unlock(&r->lock);
         }
-        set_described(&p->state, put ? era : before);
+        set_described(&p->state, status != 0 ? era : before);
     }
 }
 
@@ -326,8 +327,9 @@ void gt_rec_note_rest(gotrace_recorder *r, uint64_t era)
     pthread_mutex_unlock(&r->lock);
     for (; p; p = p->next)
         if (claim(&p->state, era, &before)) {
-            if (p->state.status != 0)
-                gt_rec_note_proc(r, era, p, p->state.status, false, false);
+            const uint8_t status = p->state.status;
+            if (status != 0)
+                gt_rec_note_proc(r, era, p, status, false, false);
             set_described(&p->state, before);
         }
     for (; s; s = s->next)
