@@ -45,7 +45,9 @@ typedef struct gotrace_rec_go gotrace_rec_go;
  * or with a crash file. pc is a return address, as in the stacks that were recorded. */
 typedef size_t (*gotrace_resolve_fn)(void *ctx, uint64_t pc, gotrace_frame *frames, size_t max);
 
-/* A clock: ticks, which must not decrease on a thread. */
+/* A clock: ticks, which must not decrease on a thread. They should be shorter than an event takes:
+ * times within a buffer differ, so with longer ones a thread's times run ahead of those of others.
+ */
 typedef uint64_t (*gotrace_clock_fn)(void *ctx);
 
 /* Takes a stack: sets pcs to return addresses, innermost first; returns their number, at most max.
@@ -360,9 +362,9 @@ GOTRACE_API void gotrace_rec_go_label(gotrace_rec_thread *thread, const char *la
 /* ---- samples, timers ---------------------------------------------------------------------------
  */
 
-/* A CPU sample (1.19 and later) of the calling thread; NULL: it has no handle. Safe in a signal
- * handler, at any time. Up to 64 frames are kept; when 1024 samples wait to be written, more are
- * lost.
+/* A CPU sample (1.19 and later) of the calling thread; NULL: it has no handle, or is about to end
+ * it. Safe in a signal handler, at any time. Up to 64 frames are kept; when 1024 samples wait to be
+ * written, more are lost.
  */
 GOTRACE_API void gotrace_rec_cpu_sample(gotrace_recorder *recorder,
                                         const gotrace_rec_thread *thread, const uint64_t *pcs,

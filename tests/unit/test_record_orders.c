@@ -1,6 +1,8 @@
 /*
- * test_record_orders.c - the recorder: a thread is in an event of a generation that ends while
- * others are in the next one. The clock, which every event reads, stops the thread there.
+ * test_record_orders.c - the recorder: what threads do at the same time rarely, in that order. A
+ * thread is in an event of a generation that ends while others are in the next one: the clock,
+ * which every event reads, stops the thread there. A thread waits for the output, or the output for
+ * the world.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -172,12 +174,105 @@ START_TEST(cycle_ends_late_dropped)
 }
 END_TEST
 
+/* ---- waiting -----------------------------------------------------------------------------------
+ */
+
+typedef struct progress {
+    uint64_t due, dropping, waiting;
+} progress;
+
+static progress progress_of(gotrace_recorder *r)
+{
+    pthread_mutex_lock(&r->lock);
+    const progress p = {r->era_due, r->dropping, r->waiting};
+    pthread_mutex_unlock(&r->lock);
+    return p;
+}
+
+static void *create_until_end(void *thread)
+{
+    gotrace_rec_thread *t = thread;
+    for (uint64_t id = 2; !may_go_on; id++) {
+        gotrace_rec_go_create_sys_call(t, id);
+        gotrace_rec_go_destroy_sys_call(t);
+    }
+    return NULL;
+}
+
+/* A thread creates goroutines, until it waits for the output. The thread that would take the output
+ * ends generations, for which it visits all goroutines. */
+START_TEST(creation_waits)
+{
+    enum { MAX_BYTES = 1000000, GOROUTINES = 20000, GENERATIONS = 20 };
+    const gotrace_recorder_options options = {
+        .size = sizeof options, .generation_ns = UINT64_MAX, .max_bytes = MAX_BYTES};
+    pthread_t thread;
+    scene s = {.r = recorder_of(&options)};
+    gotrace_rec_thread *t = gotrace_rec_thread_new(s.r, 7);
+    may_go_on = false;
+    s.early = thread_with_proc(s.r, 2);
+    record_start(s.r, _i, NULL, NULL);
+    gotrace_rec_go_create_sys_call(t, 1); /* this handle is visited last */
+    gotrace_rec_go_destroy_sys_call(t);
+    for (uint64_t i = 0; i < GOROUTINES; i++)
+        gotrace_rec_go_create(s.early, 1000000000 + i, 5000, NULL, 0);
+    read_parts(&s, 1);
+    ck_assert_int_eq(pthread_create(&thread, NULL, create_until_end, t), 0);
+    while (progress_of(s.r).waiting < MAX_BYTES)
+        sched_yield();
+    for (unsigned i = 0; i < GENERATIONS; i++)
+        gotrace_recorder_advance(s.r);
+    may_go_on = true;
+    record_stop(s.r); /* then it does not wait any more */
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    scene_end(&s, _i);
+    blob_free(&s.trace);
+}
+END_TEST
+
+/* Goes on while generations are dropped. */
+static void *write_nothing(void *recorder)
+{
+    gotrace_recorder *r = recorder;
+    const void *bytes;
+    size_t size;
+    while (gotrace_recorder_read(r, &bytes, &size) == GOTRACE_OK)
+        ;
+    return NULL;
+}
+
+/* When the output has taken what waits, the world is stopped, so that the generation that is
+ * dropped cannot end yet. It ends afterwards. */
+START_TEST(dropped_while_stopped)
+{
+    enum { MAX_BYTES = 200000, EVENTS = 100000 };
+    pthread_t reader;
+    scene s = scene_new(_i, MAX_BYTES);
+    gotrace_recorder_advance(s.r);
+    gotrace_rec_stw_start(s.early, GOTRACE_REC_STW_OTHER, NULL, 0);
+    for (unsigned i = 0; i < EVENTS; i++)
+        gotrace_rec_heap_alloc(s.early, i);
+    ck_assert(progress_of(s.r).dropping != 0 && progress_of(s.r).due == 0);
+    ck_assert_int_eq(pthread_create(&reader, NULL, write_nothing, s.r), 0);
+    while (progress_of(s.r).due == 0)
+        sched_yield();
+    gotrace_rec_stw_done(s.early);
+    while (progress_of(s.r).dropping != 0)
+        sched_yield();
+    record_stop(s.r);
+    ck_assert_int_eq(pthread_join(reader, NULL), 0);
+    gotrace_recorder_free(s.r);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("record_orders");
     TCase *t = tcase_create("record_orders");
     tcase_add_loop_test(t, cycle_ends_late, 22, 27);
     tcase_add_loop_test(t, cycle_ends_late_dropped, 22, 27);
+    tcase_add_loop_test(t, creation_waits, 22, 27);
+    tcase_add_loop_test(t, dropped_while_stopped, 22, 27);
     suite_add_tcase(s, t);
     return s;
 }

@@ -416,6 +416,41 @@ START_TEST(dropped)
 }
 END_TEST
 
+/* The first generation is dropped, in which only one thread had events. The next one has what else
+ * existed: goroutines that wait, run and are in system calls. */
+START_TEST(dropped_first)
+{
+    blob trace = {0};
+    small_recorder s = dropping_recorder(NULL);
+    gotrace_rec_thread *u = gotrace_rec_thread_new(s.r, 8), *v = gotrace_rec_thread_new(s.r, 9);
+    gotrace_rec_proc_start(s.t, s.p);
+    gotrace_rec_go *waits = gotrace_rec_go_create(s.t, 2, 6000, NULL, 0);
+    gotrace_rec_go_start(s.t, waits);
+    gotrace_rec_go_park(s.t, GOTRACE_REC_SEND, NULL, 0);
+    gotrace_rec_proc_start(u, gotrace_rec_proc_new(s.r, 1));
+    gotrace_rec_go_start(u, gotrace_rec_go_create(u, 1, 5000, NULL, 0));
+    gotrace_rec_mark_assist_start(u, NULL, 0);
+    gotrace_rec_sweep_start(u, NULL, 0);
+    gotrace_rec_sweep_span(u, 1, NULL, 0);
+    gotrace_rec_go_create_sys_call(v, 3);
+    record_start(s.r, _i, NULL, NULL);
+    allocate(s.t, 100000); /* dropped */
+    gotrace_recorder_advance(s.r);
+    while (s.r->ready.first)
+        ck_assert(read_some(s.r, &trace, 1));
+    gotrace_rec_go_unpark(u, waits, NULL, 0);
+    gotrace_rec_mark_assist_done(u);
+    gotrace_rec_sweep_done(u, 1);
+    gotrace_rec_go_destroy_sys_call(v);
+    record_stop(s.r);
+    ck_assert(read_some(s.r, &trace, 1000));
+    ck_assert_uint_eq(gotrace_recorder_lost(s.r)->generations, 1);
+    gotrace_recorder_free(s.r);
+    record_check(&trace, _i == 24 ? 23 : _i);
+    blob_free(&trace);
+}
+END_TEST
+
 /* The only proc that had an event in a dropped generation is freed in it; the other one runs. */
 START_TEST(dropped_with_freed_proc)
 {
@@ -696,6 +731,40 @@ START_TEST(procs_freed)
 }
 END_TEST
 
+/* A thread gives up its proc in a system call, and takes it again before it leaves the call: then
+ * the goroutine runs. Or the goroutine, of a thread of others, ends in it. */
+START_TEST(proc_again)
+{
+    const int version = versions[_i];
+    uint64_t counts[GT_CODES];
+    scene s = scene_new(version, NULL, NULL);
+    gotrace_rec_go *g = run_new(&s, 1);
+    gotrace_rec_go_sys_call(s.t, NULL, 0);
+    gotrace_rec_proc_stop(s.t);
+    gotrace_rec_proc_start(s.t, s.p);
+    gotrace_rec_go_sys_exit(s.t);
+    gotrace_rec_go_park(s.t, GOTRACE_REC_SEND, NULL, 0);
+    gotrace_rec_proc_stop(s.t);
+    for (int i = 0; i < 2; i++) {
+        gotrace_rec_go_create_sys_call(s.t, 2 + (uint64_t)i);
+        gotrace_rec_proc_start(s.t, s.p);
+        if (i > 0) {
+            gotrace_rec_go_sys_exit(s.t);
+            gotrace_rec_go_unpark(s.t, g, NULL, 0);
+            gotrace_rec_go_sys_call(s.t, NULL, 0);
+        }
+        gotrace_rec_go_destroy_sys_call(s.t);
+    }
+    gotrace_rec_proc_start(s.t, s.p);
+    gotrace_rec_go_start(s.t, g);
+    scene_stop(&s);
+    count_records(&s.trace, counts);
+    if (version >= 22)
+        ck_assert_uint_eq(counts[GOTRACE_V2_GoSyscallEndBlocked], 2);
+    scene_free(&s);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("record_states");
@@ -707,6 +776,7 @@ static Suite *suite(void)
     tcase_add_test(t, callers);
     tcase_add_loop_test(t, created_without_proc, 22, 27);
     tcase_add_loop_test(t, dropped, 22, 27);
+    tcase_add_loop_test(t, dropped_first, 22, 27);
     tcase_add_loop_test(t, dropped_with_freed_proc, 22, 27);
     tcase_add_loop_test(t, dropped_without_proc, 22, 27);
     tcase_add_test(t, dropped_without_memory);
@@ -717,6 +787,7 @@ static Suite *suite(void)
     tcase_add_loop_test(t, scans, 0, VERSIONS);
     tcase_add_loop_test(t, futile, 0, VERSIONS);
     tcase_add_loop_test(t, procs_freed, 0, VERSIONS);
+    tcase_add_loop_test(t, proc_again, 0, VERSIONS);
     suite_add_tcase(s, t);
     return s;
 }

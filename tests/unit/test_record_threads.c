@@ -433,11 +433,20 @@ static void run(machine *m)
     stop(m, g);
 }
 
+/* From now on samples are without the handle. */
+static void end_handle(machine *m)
+{
+    gotrace_rec_thread *t = m->t;
+    m->t = NULL;
+    atomic_signal_fence(memory_order_seq_cst);
+    gotrace_rec_thread_end(t);
+}
+
 /* Handles of threads come and go. */
 static void renew(machine *m)
 {
     put_proc(m);
-    gotrace_rec_thread_end(m->t);
+    end_handle(m);
     m->t = gotrace_rec_thread_new(recorder, ++next_thread);
     get_proc(m);
 }
@@ -452,7 +461,7 @@ static void *work(void *arg)
             renew(m);
     }
     put_proc(m);
-    gotrace_rec_thread_end(m->t);
+    end_handle(m);
     return NULL;
 }
 
