@@ -553,6 +553,12 @@ static void release(bridge *b)
 
 /* ---- the generation -------------------------------------------------------------------------- */
 
+static void describe_idle_sweep(bridge *b, used_proc *p)
+{
+    describe(b, b->host, p, GT_REC_PROC_IDLE);
+    EMIT(b, b->host, GCSweepActive, p->id);
+}
+
 static void put_kept_go(bridge *b, uint64_t thread, const gt_rec_noted *go)
 {
     EMIT(b, thread, GoStatus, go->id, go->thread, go->status);
@@ -572,8 +578,35 @@ static void put_kept(bridge *b)
     }
     for (size_t i = 0; i < b->from.count; i++) {
         const gt_rec_noted *n = &b->from.list[i];
-        if (!n->is_proc && n->kept && !is_placed(n))
+        if (!n->kept || is_placed(n))
+            continue;
+        if (!n->is_proc)
             put_kept_go(b, b->host, n);
+        else if (n->range)
+            describe_idle_sweep(b, find_proc(b, n->id));
+    }
+}
+
+/* Of a proc that is idle, which does not sweep before (ends), or afterwards. */
+static void change_idle_sweep(bridge *b, const gt_rec_noted *n, bool ends)
+{
+    used_proc *p = find_proc(b, n->id);
+    if (ends)
+        describe_idle_sweep(b, p);
+    start_proc(b, b->host, p);
+    if (ends)
+        EMIT(b, b->host, GCSweepEnd, 0, 0);
+    else
+        EMIT(b, b->host, GCSweepBegin, 0);
+    EMIT_ALONE(b, b->host, ProcStop);
+}
+
+static void change_idle_sweeps(bridge *b, const gt_rec_notes *notes, bool ends)
+{
+    for (size_t i = 0; i < notes->count && notes->list[i].is_proc; i++) {
+        const gt_rec_noted *n = &notes->list[i];
+        if (n->range && !n->kept && !is_placed(n))
+            change_idle_sweep(b, n, ends);
     }
 }
 
@@ -582,6 +615,7 @@ static void put_before(bridge *b)
     for (size_t i = 0; i < b->before.count; i++)
         if (!b->before.list[i].kept)
             end_place(b, &b->before.list[i]);
+    change_idle_sweeps(b, &b->from, true);
     start_proc(b, b->host, b->host_proc);
     for (size_t i = 0; i < b->from.count; i++) {
         const gt_rec_noted *n = &b->from.list[i];
@@ -600,6 +634,7 @@ static void put_after(bridge *b)
         if (!b->to.list[i].kept)
             begin_go(b, &b->to.list[i]);
     EMIT_ALONE(b, b->host, ProcStop);
+    change_idle_sweeps(b, &b->to, false);
     begin_places(b);
 }
 
