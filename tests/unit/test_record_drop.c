@@ -224,35 +224,48 @@ START_TEST(dropped_without_proc)
 }
 END_TEST
 
-/* A proc gives up its thread in a sweep: the generation in which that, or its end, happens is
- * dropped. */
+/* Events of the proc, so many that the generation is dropped, and of the other one. */
+static void drop_with(small_recorder *s, gotrace_rec_proc *other,
+                      void (*call)(gotrace_rec_thread *), blob *trace)
+{
+    gotrace_rec_proc_start(s->t, s->p);
+    allocate(s->t, 100000);
+    gotrace_rec_proc_stop(s->t);
+    gotrace_rec_proc_start(s->t, other);
+    call(s->t);
+    gotrace_rec_proc_stop(s->t);
+    gotrace_recorder_advance(s->r);
+    while (s->r->ready.first)
+        ck_assert(read_some(s->r, trace, 1));
+}
+
+static void begin_sweep(gotrace_rec_thread *t)
+{
+    gotrace_rec_sweep_start(t, NULL, 0);
+    gotrace_rec_sweep_span(t, 1, NULL, 0);
+}
+
+static void end_sweep(gotrace_rec_thread *t)
+{
+    gotrace_rec_sweep_done(t, 1);
+}
+
+/* A proc has no thread while it sweeps: the generations in which that begins and ends are dropped.
+ */
 START_TEST(dropped_idle_sweep)
 {
     blob trace = {0};
     small_recorder s = dropping_recorder(NULL);
     gotrace_rec_proc *q = gotrace_rec_proc_new(s.r, 1);
     record_start(s.r, _i, NULL, NULL);
-    for (unsigned i = 0; i < 2; i++) {
-        if (i > 0) { /* goes on in the next generation */
-            gotrace_rec_proc_start(s.t, q);
-            gotrace_rec_sweep_done(s.t, 1);
-            gotrace_rec_proc_stop(s.t);
-        }
-        gotrace_rec_proc_start(s.t, s.p);
-        allocate(s.t, 100000); /* dropped */
-        gotrace_rec_proc_stop(s.t);
-        if (i == 0) {
-            gotrace_rec_proc_start(s.t, q);
-            gotrace_rec_sweep_start(s.t, NULL, 0);
-            gotrace_rec_sweep_span(s.t, 1, NULL, 0);
-            gotrace_rec_proc_stop(s.t);
-        }
-        gotrace_recorder_advance(s.r);
-        while (s.r->ready.first)
-            ck_assert(read_some(s.r, &trace, 1));
-    }
+    drop_with(&s, q, begin_sweep, &trace);
+    gotrace_recorder_advance(s.r);
+    while (s.r->ready.first)
+        ck_assert(read_some(s.r, &trace, 1));
+    drop_with(&s, q, end_sweep, &trace);
     gotrace_rec_proc_start(s.t, q);
-    gotrace_rec_proc_stop(s.t);
+    begin_sweep(s.t);
+    end_sweep(s.t);
     record_stop(s.r);
     ck_assert(read_some(s.r, &trace, 1000));
     ck_assert_uint_eq(gotrace_recorder_lost(s.r)->generations, 2);
