@@ -173,13 +173,13 @@ static bool block_read(feed_thread *t, feed_block *b, const gotrace_event **even
     if (b->status != GOTRACE_EVENT)
         *event = NULL;
     /* They are of the generation of the block, because a generation begins with a sync. */
-    for (const size_t end = b->count + count; b->count < end; b->count++) {
-        const gotrace_brief *r = &b->records[b->count];
-        if (!copy_stack(t, r->stack) ||
-            (r->given == GOTRACE_BRIEF_START_STACK && !copy_stack(t, r->extra.start_stack)))
-            return false;
-    }
-    return true;
+    const gotrace_brief *r = &b->records[b->count], *end = r + count;
+    bool copied = true;
+    for (; copied && r < end; r++)
+        copied = copy_stack(t, r->stack) && (r->given != GOTRACE_BRIEF_START_STACK ||
+                                             copy_stack(t, r->extra.start_stack));
+    b->count += count;
+    return copied;
 }
 
 static void block_fill(feed_thread *t, feed_block *b)

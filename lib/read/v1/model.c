@@ -323,10 +323,10 @@ bool gt_model_brief(const gotrace_reader *reader, const gt_event *e, const gt_ef
                     gotrace_brief *b)
 {
     const gt_v1_shape *shape = &reader->index.shapes[e->type];
-    const gt_proc_state *place = gt_states_proc(reader->states, e);
+    const gt_proc_state *place = gt_states_last_proc(reader->states);
     gt_head head = reader->index.brief_heads[e->type];
     if (head == 0 || e->flags & (GOTRACE_EVENT_FUTILE | GT_EVENT_BLOCKS) || e->stack > UINT32_MAX ||
-        !gt_brief_id(place->id, &b->proc) || !gt_brief_id(place->thread, &b->thread))
+        !place->is_brief)
         return false;
     changed change = {0};
     if (shape->kind == GOTRACE_KIND_TRANSITION)
@@ -348,7 +348,9 @@ bool gt_model_brief(const gotrace_reader *reader, const gt_event *e, const gt_ef
     b->offset = e->offset;
     uint8_t flags = e->flags | (effect->suspect ? GOTRACE_EVENT_SUSPECT : 0);
     gt_brief_set_head(b, head | GT_HEAD_OF(flags, flags), given);
-    b->lane = effect->lane ? (int32_t)effect->lane : b->proc;
+    b->proc = place->brief_id;
+    b->lane = effect->lane ? (int32_t)effect->lane : place->brief_id;
+    b->thread = place->brief_thread;
     b->stack = (uint32_t)e->stack;
     b->goroutine = e->goroutine;
     b->subject = change.subject;

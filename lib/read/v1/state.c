@@ -4,8 +4,15 @@
 #include <string.h>
 
 #include "core/semantics.h"
+#include "read/brief.h"
 
 enum { LANE_TIMER = 1000001, LANE_NETWORK, LANE_SYSCALL, LANE_GC };
+
+static void set_thread(gt_proc_state *p, int64_t thread)
+{
+    p->thread = thread;
+    p->is_brief = gt_brief_id(p->id, &p->brief_id) && gt_brief_id(thread, &p->brief_thread);
+}
 
 gt_states *gt_states_new(gotrace_reader *reader, gt_goroutines *goroutines)
 {
@@ -26,9 +33,9 @@ gt_states *gt_states_new(gotrace_reader *reader, gt_goroutines *goroutines)
         return NULL;
     }
     for (size_t i = 0; i < s->count; i++) {
-        s->procs[i].thread = GOTRACE_NO_THREAD;
         s->procs[i].id = i < reader->index.proc_count ? reader->index.procs[i].summary.proc
                                                       : GOTRACE_NO_PROC;
+        set_thread(&s->procs[i], GOTRACE_NO_THREAD);
     }
     return s;
 }
@@ -371,7 +378,7 @@ static bool proc_start(gt_step *s)
 {
     if (!check(s, !proc_runs(s, false), GOTRACE_RULE_PROC_START, "the proc is running already"))
         return false;
-    s->p->thread = (int64_t)s->e->args[0];
+    set_thread(s->p, (int64_t)s->e->args[0]);
     change_proc(s);
     return true;
 }

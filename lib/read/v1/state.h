@@ -23,9 +23,11 @@ typedef struct gt_proc_state {
     uint64_t goroutine;    /* runs there, 0: none, gt_states.unknown: not known */
     gt_goroutine *running; /* the same; check that it still has that id */
     int64_t id, thread;
+    int32_t brief_id, brief_thread;         /* the same in a gotrace_brief, if is_brief */
     uint8_t shown;                          /* gotrace_state */
     uint8_t is_running, sweeping, stopping; /* or GT_UNKNOWN */
-    uint64_t unused[3]; /* pads to a power of two, so that the index is a shift */
+    bool is_brief;                          /* neither is too large for it */
+    uint64_t unused[2]; /* pads to a power of two, so that the index is a shift */
 } gt_proc_state;
 
 /* The event being handled. Only one exists, as a part of the states: a new one on the stack for
@@ -69,6 +71,12 @@ bool gt_states_step(gotrace_reader *reader, gt_states *states, const gt_event *e
 static inline gt_proc_state *gt_states_proc(const gt_states *states, const gt_event *e)
 {
     return &states->procs[e->proc < states->count ? e->proc : states->count - 1];
+}
+
+/* The proc of the last event that was handled. */
+static inline const gt_proc_state *gt_states_last_proc(const gt_states *states)
+{
+    return states->current.p;
 }
 
 void gt_states_free(gotrace_reader *reader, gt_states *states);

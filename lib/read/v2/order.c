@@ -473,9 +473,10 @@ enum { MOST_OUTPUTS = 3 /* of a record */ };
  * v2->out. False if reading cannot continue. */
 static inline bool produce(gotrace_reader *reader, struct gt_v2 *v2, const gotrace_brief *last)
 {
+    const gotrace_brief *fits = last - MOST_OUTPUTS;
     bool none = !v2->entered || v2->current == v2->generation_count;
     v2->out_next = v2->out_count = 0;
-    while (!none && v2->out_count == 0 && last - v2->brief >= MOST_OUTPUTS) {
+    while (!none && v2->out_count == 0 && v2->brief <= fits) {
         gotrace_brief *before = v2->brief;
         if ((v2->next_sample == v2->sample_count || !put_sample(reader, v2)) &&
             !advance(reader, v2, &none)) {
