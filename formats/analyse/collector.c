@@ -105,19 +105,11 @@ static inline void add_load(run *r, proc_load *p)
         p->recent[p->state] += r->states.time - p->since;
 }
 
-/* set_proc, to be inlined for what goroutines do. */
-__attribute__((always_inline)) static inline void change_proc(run *r, int64_t proc, uint8_t state,
-                                                              uint64_t running)
+/* Begins another state; the time of the one before is added. */
+static inline void begin_state(run *r, proc_load *p, uint8_t state)
 {
-    proc_load *p = proc_of(r, proc);
-    if (!p)
-        return;
-    p->running = running;
-    if (p->state == state)
-        return;
     const uint64_t now = (uint64_t)r->states.time;
     if (p->state != PROC_STATES) {
-        add_load(r, p);
         r->procs_since[p->state] += now;
         r->procs_busy[p->state]--;
     }
@@ -128,9 +120,34 @@ __attribute__((always_inline)) static inline void change_proc(run *r, int64_t pr
 }
 
 /* Sets what a proc does, and the goroutine that runs on it. */
-static void set_proc(run *r, int64_t proc, uint8_t state, uint64_t running)
+__attribute__((noinline)) static void set_proc(run *r, int64_t proc, uint8_t state,
+                                               uint64_t running)
 {
-    change_proc(r, proc, state, running);
+    proc_load *p = proc_of(r, proc);
+    if (!p)
+        return;
+    p->running = running;
+    if (p->state == state)
+        return;
+    if (p->state != PROC_STATES)
+        add_load(r, p);
+    begin_state(r, p, state);
+}
+
+/* set_proc, which is called last, if at all, so that there are no registers to save. */
+static inline void change_proc(run *r, int64_t proc, uint8_t state, uint64_t running)
+{
+    proc_load *p = idmap_cached(&r->procs, (uint64_t)proc);
+    if (!p || p->state == PROC_STATES || r->states.time > p->span_end) {
+        set_proc(r, proc, state, running);
+        return;
+    }
+    const int64_t ns = r->states.time - p->since;
+    p->running = running;
+    if (p->state == state)
+        return;
+    p->recent[p->state] += ns;
+    begin_state(r, p, state);
 }
 
 void stat_load_interval(run *r, const stat_goroutine *g, const interval *i, const gotrace_event *e)

@@ -11,11 +11,6 @@
  * as hundreds of events, or thousands in a virtual machine, so it must have work for many. */
 enum { BLOCKS = 8, BLOCK_EVENTS = 4096, BLOCK_DATA = 128 * 1024 };
 
-/* gotrace_brief.given of a record whose extra.other is a copy of the event. Most are transitions,
- * of which there is only the record: an event of 192 bytes takes longer to move from one processor
- * to another than to decode. */
-enum { WHOLE = GOTRACE_BRIEF_OTHER };
-
 typedef struct feed_block {
     size_t count;
     gotrace_status status; /* after the last event; GOTRACE_EVENT: the next block has more */
@@ -45,39 +40,6 @@ struct feed_thread {
     id_numbers stacks; /* in the arena */
     feed_block blocks[BLOCKS];
 };
-
-/* ---- records -----------------------------------------------------------------------------------
- */
-
-_Static_assert(GOTRACE_NO_PROC == INT64_MIN && GOTRACE_NO_THREAD == INT64_MIN, "none, as widened");
-
-static inline int64_t widened(int32_t id)
-{
-    return id == GOTRACE_BRIEF_NONE ? INT64_MIN : id;
-}
-
-/* Makes an event of a record that has no copy of it. Other members are 0 and remain so. */
-static inline void expand(const gotrace_brief *b, gotrace_event *e)
-{
-    memcpy((char *)e + offsetof(gotrace_event, type), &b->type, sizeof(uint64_t));
-    e->arg_count = 0; /* `given` has its place */
-    e->time = b->time;
-    e->offset = b->offset;
-    e->proc = widened(b->proc);
-    e->lane = widened(b->lane);
-    e->thread = widened(b->thread);
-    e->stack = b->stack;
-    e->goroutine = b->goroutine;
-    e->subject = b->subject;
-    e->start_stack = e->cause = 0;
-    e->reason = NULL;
-    if (b->given == GOTRACE_BRIEF_CAUSE)
-        e->cause = b->extra.cause;
-    else if (b->given == GOTRACE_BRIEF_REASON)
-        e->reason = b->extra.reason;
-    else
-        e->start_stack = b->extra.start_stack;
-}
 
 /* ---- in the thread --------------------------------------------------------------------------- */
 
@@ -131,7 +93,7 @@ static bool block_add(feed_thread *t, feed_block *b, const gotrace_event *e)
         return false;
     gotrace_event *copy = event_data_put(&b->data, e, sizeof *e);
     event_data_copy(&b->data, copy);
-    b->records[b->count++] = (gotrace_brief){.extra.other = copy, .given = WHOLE};
+    b->records[b->count++] = (gotrace_brief){.extra.other = copy, .given = FEED_WHOLE};
     return true;
 }
 
@@ -176,8 +138,8 @@ static bool block_read(feed_thread *t, feed_block *b, const gotrace_event **even
     const gotrace_brief *r = &b->records[b->count], *end = r + count;
     bool copied = true;
     for (; copied && r < end; r++)
-        copied = copy_stack(t, r->stack) && (r->given != GOTRACE_BRIEF_START_STACK ||
-                                             copy_stack(t, r->extra.start_stack));
+        copied = copy_stack(t, r->stack) &&
+                 (r->given != GOTRACE_BRIEF_START_STACK || copy_stack(t, r->extra.start_stack));
     b->count += count;
     return copied;
 }
@@ -325,27 +287,18 @@ static gotrace_status enter_batch(feed *f, const gotrace_event **event)
     return f->status;
 }
 
-/* feed_next, when the block or batch is used up. Not a part of it, which so has no registers to
- * save. */
-__attribute__((noinline)) static gotrace_status next_block_of(feed *f, const gotrace_event **event)
+/* feed_next, when the block or batch is used up. */
+static gotrace_status next_block_of(feed *f, const gotrace_event **event)
 {
     gotrace_status status = f->thread ? enter_block(f) : enter_batch(f, event);
     return status != GOTRACE_EVENT || f->next == f->last ? status : feed_next(f, event);
 }
 
-gotrace_status feed_next(feed *f, const gotrace_event **event)
+gotrace_status feed_next_whole(feed *f, const gotrace_event **event)
 {
-    const gotrace_brief *r = f->next;
-
-    if (r == f->last)
+    if (f->next == f->last)
         return next_block_of(f, event);
-    f->next++;
-    if (r->given == WHOLE) {
-        *event = r->extra.other;
-    } else {
-        expand(r, &f->event);
-        *event = &f->event;
-    }
+    *event = (f->next++)->extra.other;
     return GOTRACE_EVENT;
 }
 

@@ -13,6 +13,8 @@
 #define FEED_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
 
 #include "gotrace_experimental.h"
 
@@ -50,8 +52,57 @@ static inline void feed_begin(feed *f, bool threaded)
         feed_begin_records(f, threaded);
 }
 
-/* gotrace_reader_next. Returns GOTRACE_END if memory is refused, see feed.failed. */
-gotrace_status feed_next(feed *f, const gotrace_event **event);
+/* gotrace_brief.given of a record whose extra.other is a copy of the event. Most are transitions,
+ * of which there is only the record: an event of 192 bytes takes longer to move from one processor
+ * to another than to decode. */
+enum { FEED_WHOLE = GOTRACE_BRIEF_OTHER };
+
+_Static_assert(GOTRACE_NO_PROC == INT64_MIN && GOTRACE_NO_THREAD == INT64_MIN, "none, as widened");
+
+static inline int64_t feed_widened(int32_t id)
+{
+    return id == GOTRACE_BRIEF_NONE ? INT64_MIN : id;
+}
+
+/* Makes an event of a record that has no copy of it. Other members are 0 and remain so. */
+static inline void feed_expand(const gotrace_brief *b, gotrace_event *e)
+{
+    memcpy((char *)e + offsetof(gotrace_event, type), &b->type, sizeof(uint64_t));
+    e->arg_count = 0; /* `given` has its place */
+    e->time = b->time;
+    e->offset = b->offset;
+    e->proc = feed_widened(b->proc);
+    e->lane = feed_widened(b->lane);
+    e->thread = feed_widened(b->thread);
+    e->stack = b->stack;
+    e->goroutine = b->goroutine;
+    e->subject = b->subject;
+    e->start_stack = e->cause = 0;
+    e->reason = NULL;
+    if (b->given == GOTRACE_BRIEF_CAUSE)
+        e->cause = b->extra.cause;
+    else if (b->given == GOTRACE_BRIEF_REASON)
+        e->reason = b->extra.reason;
+    else
+        e->start_stack = b->extra.start_stack;
+}
+
+/* feed_next, if the event is not in the block or batch, or not a record. */
+gotrace_status feed_next_whole(feed *f, const gotrace_event **event);
+
+/* gotrace_reader_next. Returns GOTRACE_END if memory is refused, see feed.failed. Inline, because
+ * there is one call for each event. */
+static inline gotrace_status feed_next(feed *f, const gotrace_event **event)
+{
+    const gotrace_brief *r = f->next;
+
+    if (r == f->last || r->given == FEED_WHOLE)
+        return feed_next_whole(f, event);
+    f->next++;
+    feed_expand(r, &f->event);
+    *event = &f->event;
+    return GOTRACE_EVENT;
+}
 
 /* gotrace_reader_check. Ends the thread. */
 gotrace_status feed_check(feed *f);

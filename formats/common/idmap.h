@@ -32,13 +32,22 @@ enum { IDMAP_RECENT = 256 };
 /* idmap_find of what is not in the cache. */
 void *idmap_search(const idmap *map, uint64_t key);
 
+/* The value of that id if it is in the cache, or NULL. */
+static inline void *idmap_cached(const idmap *map, uint64_t key)
+{
+    if (map->count == 0)
+        return NULL;
+    const idmap_recent *r = &map->recent[key % IDMAP_RECENT];
+    return r->key == key ? r->value : NULL;
+}
+
 /* The value of that id, or NULL. */
 static inline void *idmap_find(const idmap *map, uint64_t key)
 {
     if (map->count == 0)
         return NULL;
-    const idmap_recent *r = &map->recent[key % IDMAP_RECENT];
-    return r->value && r->key == key ? r->value : idmap_search(map, key);
+    void *value = idmap_cached(map, key);
+    return value ? value : idmap_search(map, key);
 }
 
 /* The value of that id, zeroed if it is new. NULL if memory is refused. */
