@@ -22,6 +22,13 @@ gt_rec_buffer *gt_rec_room_slow(gt_rec_place *w, size_t size)
     return b;
 }
 
+void gt_rec_reserve_slow(gotrace_rec_thread *t, size_t size)
+{
+    gt_rec_place w = gt_rec_place_of(t, t->proc);
+    w.waits = true;
+    gt_rec_room_slow(&w, size);
+}
+
 uint64_t gt_rec_put_record(gt_rec_place *w, unsigned code, const uint64_t *args, unsigned count,
                            const char *data, size_t size)
 {
@@ -509,14 +516,21 @@ static void note_exit_v1(gotrace_rec_thread *t, gotrace_rec_go *g)
     g->exit_ticks = t->ticks > g->ticks ? t->ticks : g->ticks;
 }
 
+/* v2: the thread has lost its proc. If it has another one, or the same again, the goroutine runs.
+ */
+static __attribute__((noinline)) void put_blocked_exit(gotrace_rec_thread *t, gotrace_rec_go *g)
+{
+    g->ticks = gt_rec_put(t, GOTRACE_V2_GoSyscallEndBlocked, NULL, 0);
+    if (t->proc)
+        put_start(t, g);
+}
+
 static void put_sys_exit(gotrace_rec_thread *t, gotrace_rec_go *g)
 {
-    if (t->recorder->v2) {
-        const bool kept = t->proc && t->proc->state.status == GT_REC_PROC_SYSCALL;
-        g->ticks = gt_rec_put(t, kept ? GOTRACE_V2_GoSyscallEnd : GOTRACE_V2_GoSyscallEndBlocked,
-                              NULL, 0);
-        if (t->proc && !kept) /* another one, or the same again */
-            put_start(t, g);
+    if (t->recorder->v2 && t->proc && t->proc->state.status == GT_REC_PROC_SYSCALL) {
+        g->ticks = gt_rec_put(t, GOTRACE_V2_GoSyscallEnd, NULL, 0);
+    } else if (t->recorder->v2) {
+        put_blocked_exit(t, g);
     } else if (g->blocked) {
         note_exit_v1(t, g);
         if (t->proc)

@@ -242,14 +242,18 @@ GT_REC_INLINE uint64_t gt_rec_put(gotrace_rec_thread *t, unsigned code, const ui
     return gt_rec_put_at(t, code, args, count, !t->in_world);
 }
 
+void gt_rec_reserve_slow(gotrace_rec_thread *t, size_t size);
+
 /* Waits for the output, if an event with that many arguments must, before the thread has something
  * that others wait for. Then gt_rec_put_at need not wait. */
 static inline void gt_rec_reserve(gotrace_rec_thread *t, unsigned count)
 {
-    gt_rec_place w = gt_rec_place_of(t, t->proc);
-    w.waits = true;
-    if (w.stream != &w.r->no_stream)
-        gt_rec_room(&w, gt_rec_room_for(w.r, count));
+    const gotrace_recorder *r = t->recorder;
+    const gt_rec_stream *stream = r->v2 ? &t->stream : t->proc ? &t->proc->stream : NULL;
+    const gt_rec_buffer *b = stream ? stream->buffers[t->era % GT_REC_OPEN] : NULL;
+    const size_t size = gt_rec_room_for(r, count);
+    if (__builtin_expect(stream && !(b && (size_t)(b->end - b->p) >= size), 0))
+        gt_rec_reserve_slow(t, size);
 }
 
 static inline const gt_rec_entry *gt_rec_entry_of(gotrace_rec_thread *t, const uint64_t *pcs,
