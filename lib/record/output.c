@@ -22,12 +22,20 @@ static bool is_due(const gotrace_recorder *r)
     return r->v2 && !r->cut && gt_rec_monotonic() >= r->era_due;
 }
 
+static bool is_still_due(gotrace_recorder *r)
+{
+    pthread_mutex_lock(&r->lock);
+    const bool due = is_due(r) && !r->stopped;
+    pthread_mutex_unlock(&r->lock);
+    return due;
+}
+
 /* Does not wait for a thread that stops recording: it waits for this one. */
 static void end_due_generation(gotrace_recorder *r)
 {
     pthread_mutex_unlock(&r->lock);
     if (pthread_mutex_trylock(&r->control) == 0) {
-        if (is_due(r) && !r->stopped)
+        if (is_still_due(r))
             gt_rec_advance(r);
         pthread_mutex_unlock(&r->control);
     } else {

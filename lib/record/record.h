@@ -383,9 +383,9 @@ struct gotrace_recorder {
     gotrace_limits limits;
     gotrace_recorder_options options;
     gotrace_error error;
-    bool failed;
-    uint64_t last_era; /* the largest one so far */
-    uint64_t open_era; /* the oldest one whose states are not complete */
+    _Atomic bool failed; /* written with the lock */
+    uint64_t last_era;   /* the largest one so far */
+    uint64_t open_era;   /* the oldest one whose states are not complete */
     gotrace_rec_thread *threads, *free_threads;
     gotrace_rec_proc *procs;
     gt_rec_slab *slabs;
