@@ -43,6 +43,7 @@ static bool open_batch(gotrace_reader *reader, gt_v2_cursor *c)
     c->base = batch->data;
     c->end_of_batch = batch->data + batch->size;
     c->damaged = 0;
+    reader->flips.tried = 0; /* batches of different threads are read in any order */
     return gt_v2_check_batch(reader, c, last) && refill(reader, c);
 }
 

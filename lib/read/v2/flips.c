@@ -1,6 +1,8 @@
 /*
  * flips.c - finds the bits that may be flipped if a record or the header of a batch cannot be read.
  */
+#include <limits.h>
+
 #include "read/v2/flips.h"
 
 enum {
@@ -165,4 +167,172 @@ bool gt_v2_find_record_flips(gotrace_reader *reader, const gt_batch *batch,
     if (c->count == 0)
         try_records(&b, batch, first, end, at, c);
     return true;
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+#define ANY_SIZE UINT_MAX
+
+/* A batch of strings, stacks or samples. */
+typedef struct table {
+    const gt_batch *batch;
+    uint8_t *start;
+    const uint8_t *end;
+    unsigned reach;
+    unsigned pc_sizes; /* stacks: a bit for each number of bytes that a PC may have */
+} table;
+
+/* Skips a frame, and adds the size of its PC. False if it is not valid. */
+static bool skip_frame(const uint8_t **p, const uint8_t *end, unsigned *pc_sizes)
+{
+    enum { MOST_LINES = 1 << 24 };
+    uint64_t v[4];
+    const uint8_t *start = *p;
+    for (unsigned i = 0; i < 4; i++) {
+        if (gt_varint(p, end, &v[i]) <= 0)
+            return false;
+        if (i == 0)
+            *pc_sizes |= 1u << (*p - start);
+    }
+    return v[3] < MOST_LINES;
+}
+
+/* The end of the record at p, with its id or other first value, or NULL if it is not valid. Adds
+ * the sizes of PCs. */
+static const uint8_t *skip_entry(const table *t, const uint8_t *p, uint64_t *id, unsigned *pc_sizes)
+{
+    static const uint8_t types[] = {[GT_BATCH_STRINGS] = GOTRACE_V2_String,
+                                    [GT_BATCH_STACKS] = GOTRACE_V2_Stack,
+                                    [GT_BATCH_SAMPLES] = GOTRACE_V2_CPUSample};
+    const unsigned kind = t->batch->kind;
+    uint64_t size, ignored;
+    if (*p++ != types[kind] || gt_varint(&p, t->end, id) <= 0 || gt_varint(&p, t->end, &size) <= 0)
+        return NULL;
+    if (kind == GT_BATCH_STRINGS) {
+        bool fits = *id && size <= GT_V2_MAX_STRING && size <= (uint64_t)(t->end - p);
+        return fits ? p + size : NULL;
+    }
+    if (kind == GT_BATCH_SAMPLES) {
+        for (unsigned i = 0; i < 3; i++)
+            if (gt_varint(&p, t->end, &ignored) <= 0)
+                return NULL;
+        return p;
+    }
+    if (*id == 0 || size > GT_V2_MAX_FRAMES)
+        return NULL;
+    for (; size; size--)
+        if (!skip_frame(&p, t->end, pc_sizes))
+            return NULL;
+    return p;
+}
+
+/* Whether the records from p on can be read, far enough beyond the damage. */
+static bool are_entries(const table *t, const uint8_t *p, const uint8_t *damage)
+{
+    uint64_t ignored;
+    unsigned sizes = 0;
+    for (unsigned after = 0; p && p < t->end && t->reach > after; after += damage < p) {
+        p = skip_entry(t, p, &ignored, &sizes);
+        if (sizes & ~t->pc_sizes)
+            return false;
+    }
+    return p != NULL;
+}
+
+static void try_entry(const table *t, const uint8_t *from, const uint8_t *to, const uint8_t *damage,
+                      gt_candidates *c)
+{
+    for (uint8_t *p = t->start + (from - t->start); p < to; p++)
+        for (unsigned bit = 0; bit < 8; bit++) {
+            uint8_t mask = (uint8_t)(1 << bit);
+            *p ^= mask;
+            if (are_entries(t, from, damage))
+                gt_candidates_add(c, t->batch->data + (uint64_t)(p - t->start), mask);
+            *p ^= mask;
+        }
+}
+
+static table table_of(const gotrace_reader *reader, const gt_batch *batch, const uint8_t *end)
+{
+    return (table){batch, reader->v2->buffer, end, GT_FLIP_REACH, ANY_SIZE};
+}
+
+static bool has_entries(const gt_batch *batch)
+{
+    return batch->kind == GT_BATCH_STRINGS || batch->kind == GT_BATCH_STACKS ||
+           batch->kind == GT_BATCH_SAMPLES;
+}
+
+/* The unreadable record first, then those before it, as far as they can be read. */
+static void try_entries(const table *t, const uint8_t *const last[GT_FLIP_RECORDS], size_t count,
+                        const uint8_t *at, gt_candidates *c)
+{
+    enum { LONGEST_STACK = 1024 }; /* of the unreadable record: bytes in which bits are tried */
+    size_t tail = t->batch->kind == GT_BATCH_STACKS ? LONGEST_STACK : GT_FLIP_TAIL;
+    const uint8_t *before = at;
+    try_entry(t, at, (size_t)(t->end - at) > tail ? at + tail : t->end, at, c);
+    for (size_t i = 0; i < GT_FLIP_RECORDS && i < count; i++) {
+        const uint8_t *record = last[(count - 1 - i) % GT_FLIP_RECORDS];
+        try_entry(t, record, before, at, c);
+        before = record;
+    }
+}
+
+/* PCs of a program mostly have the same size: first, only such are taken for PCs. */
+void gt_v2_find_table_flips(const gotrace_reader *reader, const gt_batch *batch, const uint8_t *at,
+                            const uint8_t *end, gt_candidates *c)
+{
+    table t = table_of(reader, batch, end);
+    const uint8_t *last[GT_FLIP_RECORDS], *p = t.start + 1; /* after the marker */
+    size_t count = 0;
+    uint64_t ignored;
+    c->count = 0;
+    if (!has_entries(batch))
+        return;
+    t.pc_sizes = 0;
+    for (; p && p < at; p = skip_entry(&t, p, &ignored, &t.pc_sizes))
+        last[count++ % GT_FLIP_RECORDS] = p;
+    if (p != at)
+        count = 0;
+    try_entries(&t, last, count, at, c);
+    if (c->count)
+        return;
+    t.pc_sizes = ANY_SIZE;
+    t.reach = GT_FLIP_NEAR;
+    try_entries(&t, last, count, at, c);
+}
+
+/* The ids that differ in a bit from that of the record, and that no other record has. */
+static void try_id(const table *t, const gt_table *known, const uint8_t *record, gt_candidates *c)
+{
+    const uint8_t *p = record + 1;
+    uint64_t id, other;
+    if (gt_varint(&p, t->end, &id) <= 0)
+        return;
+    for (unsigned i = 0; i < (unsigned)(p - record - 1); i++)
+        for (unsigned bit = 0; bit < 7; bit++) {
+            other = id ^ (uint64_t)1 << (7 * i + bit);
+            if (7 * i + bit < 64 && other && !gt_table_find(known, other))
+                gt_candidates_add(c, t->batch->data + (uint64_t)(record + 1 + i - t->start),
+                                  (uint8_t)(1 << bit));
+        }
+}
+
+void gt_v2_find_id_flips(const gotrace_reader *reader, const gt_batch *batch, const uint8_t *at,
+                         const uint8_t *end, gt_candidates *c)
+{
+    const struct gt_v2 *v2 = reader->v2;
+    const gt_table *known = batch->kind == GT_BATCH_STRINGS ? &v2->strings : &v2->stacks;
+    const table t = table_of(reader, batch, end);
+    uint64_t id = 0, found = 0;
+    unsigned ignored = 0;
+    const uint8_t *p = at + 1, *next;
+    c->count = 0;
+    gt_varint(&p, end, &id);
+    try_id(&t, known, at, c);
+    for (p = t.start + 1; id && p && p < at; p = next) {
+        next = skip_entry(&t, p, &found, &ignored);
+        if (next && found == id)
+            try_id(&t, known, p, c);
+    }
 }

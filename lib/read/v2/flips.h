@@ -16,4 +16,11 @@ bool gt_v2_find_record_flips(gotrace_reader *reader, const gt_batch *batch,
                              const gt_v2_event *first, const gt_v2_event *end, uint64_t at,
                              gt_candidates *candidates);
 
+/* at: the place in v2->buffer of a record of that batch of a table, which is there; end: of the
+ * batch. Either the record cannot be read, or its id is 0 or that of another record. */
+void gt_v2_find_table_flips(const gotrace_reader *reader, const gt_batch *batch, const uint8_t *at,
+                            const uint8_t *end, gt_candidates *candidates);
+void gt_v2_find_id_flips(const gotrace_reader *reader, const gt_batch *batch, const uint8_t *at,
+                         const uint8_t *end, gt_candidates *candidates);
+
 #endif
