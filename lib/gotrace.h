@@ -659,15 +659,16 @@ GOTRACE_API gotrace_status gotrace_reader_next(gotrace_reader *reader, const got
  * returned. kinds: 1 << gotrace_kind of those to return. states: 1 << gotrace_state; transitions of
  * goroutines from or to one of these are returned, whatever kinds is. If states is not 0, also
  * the states of goroutines at the beginning, and what shows where a goroutine starts: its first
- * transition with a stack of its own (whose outermost frame has a name), unless it was created in
- * the trace. Events with GOTRACE_EVENT_SUSPECT are always returned. It has effect from the next
+ * transition with a stack of its own whose outermost frame has a name, unless its creation is in
+ * the trace and has such a stack. Events with GOTRACE_EVENT_SUSPECT are always returned. It has effect from the next
  * event on. */
 GOTRACE_API void gotrace_reader_select(gotrace_reader *reader, uint32_t kinds, uint32_t states);
 
 /* Select transitions of goroutines out of a state by how long it lasted; call it after
  * gotrace_reader_select, once for each such state. A transition out of the state is returned if the
- * goroutine was in it for at least so many ns (a negative number counts as 0), or if it came into
- * it before the trace. Transitions into the state are returned if it is one of `states` there, for
+ * goroutine was in it for at least so many ns (a negative number counts as 0, and so does the time
+ * of a state that ends before it began, in a damaged trace), or if it came into it before the
+ * trace. Transitions into the state are returned if it is one of `states` there, for
  * example to have the stack with which the goroutine began to wait. An event is still returned for
  * any other reason: its kind, its other state, what it shows of a start, GOTRACE_EVENT_SUSPECT.
  *

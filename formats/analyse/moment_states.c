@@ -144,7 +144,8 @@ static void find_state(const find_run *r, find_goroutine *own, const gotrace_eve
 {
     uint8_t from = e->kind == GOTRACE_KIND_SYSCALL ? GOTRACE_STATE_RUNNING : e->from;
     bool known = e->since != GOTRACE_NO_TIME;
-    if (known ? own->since == e->since : own->g.current.state == from)
+    /* Times alone do not tell: in a damaged trace they can go back to one that was before. */
+    if (own->g.current.state == from && (!known || own->since == e->since))
         return;
     set_state(own, from, known ? e->since : r->now);
     own->hidden = known && r->by_stack && from != GOTRACE_STATE_RUNNING;
@@ -269,7 +270,7 @@ void moment_states_end(find_run *r)
         const gotrace_goroutine *g = gotrace_reader_goroutine(r->feed.reader, id);
         bool unknown = own->since == GOTRACE_NO_TIME;
         if (own->g.current.state == GOTRACE_STATE_UNDETERMINED ||
-            (g && (unknown ? g->state == own->g.current.state : g->since == own->since)))
+            (g && g->state == own->g.current.state && (unknown || g->since == own->since)))
             continue;
         set_state(own, g ? g->state : GOTRACE_STATE_NOT_EXIST, g ? g->since : r->now);
         own->hidden = r->by_stack && g && g->state != GOTRACE_STATE_RUNNING;

@@ -156,7 +156,8 @@ GT_INLINE bool lasted(gotrace_reader *reader, const gt_event *e, gt_goroutine *g
     if (!gt_is_lasting(w, state) || began == GOTRACE_NO_TIME)
         return selected && w->from >> state & 1;
     reader->since = began;
-    if (!selected || (w->least[state] == 0 && e->ticks >= began))
+    /* In a damaged trace a state may end before it began: it took no time. */
+    if (!selected || w->least[state] == 0)
         return selected;
     return gt_time_between(began, e->ticks) >= w->least_ticks[state] &&
            gt_time_between(gt_time_of(reader, began), gt_time_of(reader, e->ticks)) >=
@@ -180,10 +181,10 @@ static bool wants_change(const gotrace_reader *reader, const gt_event *e, const 
         (gt_is_lasting(w, GOTRACE_STATE_RUNNING) && !reader->states->started))
         return true;
     bool created = creates && effect->from == GOTRACE_STATE_NOT_EXIST;
-    bool starts = !g->shown_start && (created || (e->stack && g->id == e->goroutine &&
-                                                  gt_shows_start(reader, e->stack)));
+    uint64_t stack = created ? g->start_stack : g->id == e->goroutine ? e->stack : 0;
+    bool starts = !g->shown_start && stack != 0 && gt_shows_start(reader, stack);
     g->shown_start = g->shown_start || starts;
-    return starts ||
+    return starts || created ||
            (effect->from != effect->to && (long_enough || (begins && w->into >> effect->to & 1)));
 }
 

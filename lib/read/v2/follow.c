@@ -419,7 +419,6 @@ static gt_followed create(gt_follow *f, const gotrace_semantics *does)
     const gt_v2_shape *shape = &f->v2->shapes[f->e->type];
     g->creator = f->g ? f->g->id : 0;
     g->start_stack = shape->start ? f->e->args[shape->start - 1] : 0;
-    g->shown_start = g->start_stack != 0; /* transitions from not existing are returned */
     g->cause = f->e->offset;
     if (f->v2->assumed) {
         g->contact |= GT_CONTACT_CREATED;

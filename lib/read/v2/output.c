@@ -6,14 +6,18 @@
 #include "core/head.h"
 #include "core/times.h"
 
-/* Whether the event shows where its goroutine starts, of which no start was returned. */
-static bool shows_start(const gt_follow *f, uint8_t type, const uint64_t *args, gt_goroutine *g)
+/* Whether the event shows where the goroutine starts, of which no start was returned. */
+static bool shows_start(const gt_follow *f, uint8_t type, const uint64_t *args, gt_goroutine *g,
+                        bool creates)
 {
     const gt_v2_shape *shape = &f->v2->shapes[type];
-    uint64_t stack = shape->flags & GOTRACE_SPEC_STACK ? args[shape->values - 2] : 0;
-    if (stack == 0 || g != f->g || !gt_shows_start(f->reader, stack))
-        return false;
-    return g->shown_start = true;
+    uint64_t stack = 0;
+    if (creates)
+        stack = g->start_stack;
+    else if (g == f->g && shape->flags & GOTRACE_SPEC_STACK)
+        stack = args[shape->values - 2];
+    g->shown_start = stack != 0 && gt_shows_start(f->reader, stack);
+    return g->shown_start;
 }
 
 /* The goroutine leaves a state, at v2->last_time. Whether that lasted as long as wanted, or the
@@ -70,8 +74,10 @@ __attribute__((noinline)) static bool wants_special(const gt_follow *f, uint8_t 
     const gt_wanted *w = &f->reader->wanted;
     struct gt_v2 *v2 = f->v2;
     bool changes = from != to, initial = from == GOTRACE_STATE_UNDETERMINED;
-    bool anyway = f->suspect || initial || gt_wants_kind(w, GOTRACE_KIND_TRANSITION) ||
-                  (g && !g->shown_start && shows_start(f, type, args, g));
+    bool creates = from == GOTRACE_STATE_NOT_EXIST;
+    bool anyway = f->suspect || initial || creates || gt_wants_kind(w, GOTRACE_KIND_TRANSITION);
+    if (g && !g->shown_start && shows_start(f, type, args, g, creates))
+        anyway = true;
     if (changes && g && !f->suspect && gt_is_between(from, to))
         return wants_selected(f, type, args, g, from, to, anyway);
     if (changes && g && g->deselected == GT_DESELECTED_STATE) /* it ends */
