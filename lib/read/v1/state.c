@@ -269,6 +269,7 @@ static bool create(gt_step *s, const gotrace_semantics *does)
     made->known = true;
     made->creator = e->goroutine;
     made->start_stack = e->args[1];
+    made->shown_start = false;
     made->created = e->ticks;
     made->last_type = e->type;
     made->cause = initial ? 0 : e->offset;

@@ -419,6 +419,7 @@ static gt_followed create(gt_follow *f, const gotrace_semantics *does)
     const gt_v2_shape *shape = &f->v2->shapes[f->e->type];
     g->creator = f->g ? f->g->id : 0;
     g->start_stack = shape->start ? f->e->args[shape->start - 1] : 0;
+    g->shown_start = false; /* it may have existed, in a damaged trace */
     g->cause = f->e->offset;
     if (f->v2->assumed) {
         g->contact |= GT_CONTACT_CREATED;
