@@ -131,7 +131,7 @@ static bool was_shown(const events *all, size_t n, bool *created)
         const gotrace_event *before = &all->items[n];
         if (!changes_goroutine(before) || before->subject != e->subject)
             continue;
-        if (before->from == GOTRACE_STATE_NOT_EXIST)
+        if (before->from == GOTRACE_STATE_NOT_EXIST && before->start_stack)
             return *created = true;
         if (before->goroutine == before->subject && all->named[n])
             return true;
@@ -208,12 +208,13 @@ static bool follow(follower *g, const gotrace_event *e, const wanted *w, bool be
     uint8_t from = call ? GOTRACE_STATE_RUNNING : e->from;
     bool selects = w->lasting >> from & 1;
     int64_t began = g->since;
+    int64_t lasted = began < e->time ? e->time - began : 0; /* it may end before it began */
     g->state = call ? GOTRACE_STATE_RUNNING : e->to;
     g->since = beginning || e->from == GOTRACE_STATE_UNDETERMINED ? GOTRACE_NO_TIME : e->time;
     if (call)
         g->since = beginning ? GOTRACE_NO_TIME : e->time;
     *since = selects ? began : GOTRACE_NO_TIME;
-    if (selects && (began == GOTRACE_NO_TIME || e->time - began >= w->least))
+    if (selects && (began == GOTRACE_NO_TIME || lasted >= w->least))
         return true;
     return !call && (w->states >> e->to & 1 || (!selects && w->states >> from & 1));
 }
