@@ -660,8 +660,8 @@ GOTRACE_API gotrace_status gotrace_reader_next(gotrace_reader *reader, const got
  * goroutines from or to one of these are returned, whatever kinds is. If states is not 0, also
  * the states of goroutines at the beginning, and what shows where a goroutine starts: its first
  * transition with a stack of its own whose outermost frame has a name, unless its creation is in
- * the trace and has such a stack. Events with GOTRACE_EVENT_SUSPECT are always returned. It has effect from the next
- * event on. */
+ * the trace and has such a stack. Events with GOTRACE_EVENT_SUSPECT are always returned. It has
+ * effect from the next event on. */
 GOTRACE_API void gotrace_reader_select(gotrace_reader *reader, uint32_t kinds, uint32_t states);
 
 /* Select transitions of goroutines out of a state by how long it lasted; call it after
