@@ -41,6 +41,10 @@ bool trial_open(trial *t, const char *command, uint64_t seconds)
 {
     const char *parent = getenv("TMPDIR");
     *t = (trial){.command = command, .seconds = seconds};
+    /* Before there is a folder, which a signal would leave behind. */
+    const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        sigaction(signals[i], &(struct sigaction){.sa_handler = on_signal}, NULL);
     t->text = malloc(TRIAL_TEXT);
     if (asprintf(&t->folder, "%s/gotrace-reduce-XXXXXX", parent && *parent ? parent : "/tmp") < 0)
         t->folder = NULL;
@@ -51,9 +55,6 @@ bool trial_open(trial *t, const char *command, uint64_t seconds)
         t->folder = NULL;
         return false;
     }
-    const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        sigaction(signals[i], &(struct sigaction){.sa_handler = on_signal}, NULL);
     if (asprintf(&t->path, "%s/candidate.trace", t->folder) < 0) {
         t->path = NULL;
         diag_error("out of memory [system.memory]");

@@ -466,7 +466,8 @@ static gotrace_status begin(gotrace_recorder *r, int version)
     if (!gt_rec_samples_begin(r))
         return gt_error_memory(&r->error, &r->heap);
     r->first_era = r->open_era = r->last_era + 1;
-    r->stopped = r->failed = r->read_out = r->cut = false;
+    r->stopped = r->read_out = r->cut = false;
+    r->failed = false;
     r->losses = (gotrace_recorder_losses){0};
     atomic_store_explicit(&r->samples_lost, 0, memory_order_relaxed);
     r->seq = r->gc.seq = r->frequency = r->dropping = 0;

@@ -54,7 +54,7 @@ correct_bit(table_batch *t, const uint8_t *at, gotrace_rule rule, bool is_read, 
     if (!gt_report(reader, rule, place, "%s", what))
         return GT_FLIP_FAILED;
     reader->flips.replayed = place.offset + 1;
-    t->again = true;
+    t->again = t->v2->restored_table = true;
     t->p = t->end;
     return GT_FLIP_FOUND;
 }
