@@ -208,13 +208,15 @@ static bool follow(follower *g, const gotrace_event *e, const wanted *w, bool be
     uint8_t from = call ? GOTRACE_STATE_RUNNING : e->from;
     bool selects = w->lasting >> from & 1;
     int64_t began = g->since;
-    int64_t lasted = began < e->time ? e->time - began : 0; /* it may end before it began */
+    bool known = began != GOTRACE_NO_TIME;
+    int64_t lasted = known && began < e->time ? e->time - began
+                                              : 0; /* it may end before it began */
     g->state = call ? GOTRACE_STATE_RUNNING : e->to;
     g->since = beginning || e->from == GOTRACE_STATE_UNDETERMINED ? GOTRACE_NO_TIME : e->time;
     if (call)
         g->since = beginning ? GOTRACE_NO_TIME : e->time;
     *since = selects ? began : GOTRACE_NO_TIME;
-    if (selects && (began == GOTRACE_NO_TIME || lasted >= w->least))
+    if (selects && (!known || lasted >= w->least))
         return true;
     return !call && (w->states >> e->to & 1 || (!selects && w->states >> from & 1));
 }
