@@ -324,7 +324,7 @@ END_TEST
 /* The search for damage, and for flipped bits, reads the trace with other readers. */
 START_TEST(the_memory_limit_holds_for_damaged_traces)
 {
-    enum { FLIPS = 20, STEPS = 10 };
+    enum { FLIPS = 6, STEPS = 8 };
     blob trace = load(names[_i]);
     uint64_t random = 100 + (uint64_t)_i;
     for (int flip = 0; flip < FLIPS; flip++) {
