@@ -310,9 +310,9 @@ static void try_id(const table *t, const gt_table *known, const uint8_t *record,
     if (gt_varint(&p, t->end, &id) <= 0)
         return;
     for (unsigned i = 0; i < (unsigned)(p - record - 1); i++)
-        for (unsigned bit = 0; bit < 7; bit++) {
+        for (unsigned bit = 0; bit < 7 && 7 * i + bit < 64; bit++) {
             other = id ^ (uint64_t)1 << (7 * i + bit);
-            if (7 * i + bit < 64 && other && !gt_table_find(known, other))
+            if (other && !gt_table_find(known, other))
                 gt_candidates_add(c, t->batch->data + (uint64_t)(record + 1 + i - t->start),
                                   (uint8_t)(1 << bit));
         }
