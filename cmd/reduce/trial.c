@@ -41,7 +41,7 @@ bool trial_open(trial *t, const char *command, uint64_t seconds)
 {
     const char *parent = getenv("TMPDIR");
     *t = (trial){.command = command, .seconds = seconds};
-    /* Before there is a folder, which a signal would leave behind. */
+    /* First: a signal after mkdtemp would leave the folder behind. */
     const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         sigaction(signals[i], &(struct sigaction){.sa_handler = on_signal}, NULL);

@@ -144,7 +144,7 @@ static void find_state(const find_run *r, find_goroutine *own, const gotrace_eve
 {
     uint8_t from = e->kind == GOTRACE_KIND_SYSCALL ? GOTRACE_STATE_RUNNING : e->from;
     bool known = e->since != GOTRACE_NO_TIME;
-    /* Times alone do not tell: in a damaged trace they can go back to one that was before. */
+    /* In a damaged trace, two states of a goroutine may begin at the same time. */
     if (own->g.current.state == from && (!known || own->since == e->since))
         return;
     set_state(own, from, known ? e->since : r->now);

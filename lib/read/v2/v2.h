@@ -222,7 +222,7 @@ struct gt_v2 {
     int64_t last_time;    /* of the last event returned; times strictly increase */
     uint64_t outputs;     /* number of events returned */
     gt_v2_disorder disorder;
-    bool restored_table; /* of the generation: whether it is referred to says nothing */
+    bool restored_table; /* of the generation: what is unused is not reported then */
     uint64_t syncs;
     unsigned proc_searches;  /* in this generation; see resume.c */
     bool entered;            /* a generation has begun */
