@@ -39,7 +39,8 @@ have_engine() {
 
 have_readers() {
     command -v node >/dev/null && [ -d "$TABLES_HOME/node_modules/@duckdb/node-api" ] &&
-        [ -d "$TABLES_HOME/node_modules/chdb" ] && [ -d "$TABLES_HOME/node_modules/hyparquet-compressors" ]
+        [ -d "$TABLES_HOME/node_modules/chdb" ] && [ -d "$TABLES_HOME/node_modules/hyparquet-compressors" ] &&
+        [ -d "$TABLES_HOME/node_modules/dt-sql-parser" ] && [ -d "$TABLES_HOME/node_modules/@polyglot-sql/sdk" ]
 }
 
 ok() { echo "ok   $TRACE_NAME: $1"; }

@@ -84,7 +84,7 @@ install_peers() {
     if ! have_readers; then
         mkdir -p "$TABLES_HOME" &&
             (cd "$TABLES_HOME" && npm install --no-save --ignore-scripts @duckdb/node-api@1.5.6-r.1 chdb@3.4.0 \
-                hyparquet@1.31.5 hyparquet-compressors)
+                hyparquet@1.31.5 hyparquet-compressors dt-sql-parser@4.5.1 @polyglot-sql/sdk@0.12.1)
     fi
     [ -z "$(missing_for_browser)" ] || install_browser
 }

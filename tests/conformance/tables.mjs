@@ -1,7 +1,9 @@
 // tables.mjs ENGINE FOLDER: one line for each table and column: rows, nulls, and the sum, or for texts the
 // least and greatest. ENGINE is duckdb, clickhouse or hyparquet.
-// tables.mjs duckdb-query | clickhouse-query: runs the queries on standard input.
+// tables.mjs duckdb-query | clickhouse-query | spark-query: runs the queries on standard input. Those for
+// Spark must fit its grammar; they are translated, and DuckDB runs them.
 import fs from 'fs';
+import { register } from 'module';
 
 const [engine, folder] = process.argv.slice(2);
 const files = folder ? fs.readdirSync(folder).sort() : [];
@@ -16,6 +18,28 @@ async function duckdb() {
 async function clickhouse() {
     const { query } = await import('chdb');
     return async (text) => query(text, 'TabSeparated').toString().split('\n').slice(0, -1).map((l) => l.split('\t'));
+}
+
+// dt-sql-parser imports folders, and files without their ending.
+const RESOLVE = `export async function resolve(name, context, next) {
+    const failures = [];
+    for (const end of ['', '.js', '/index.js'])
+        try { return await next(name + end, context); } catch (e) { failures.push(e); }
+    throw failures[0];
+}`;
+
+async function spark() {
+    register(`data:text/javascript,${encodeURIComponent(RESOLVE)}`);
+    const { SparkSQL } = await import('dt-sql-parser');
+    const { transpile } = await import('@polyglot-sql/sdk');
+    const run = await duckdb();
+    return async (query) => {
+        const [wrong] = new SparkSQL().validate(`${query.trim()};`);
+        if (wrong) throw new Error(`line ${wrong.startLine}: ${wrong.message}`);
+        const { sql, error } = transpile(query, 'spark', 'duckdb');
+        if (error) throw new Error(error);
+        return run(sql[0].replace(/\bparquet\."([^"]*)"/g, "'$1'"));
+    };
 }
 
 function columnsOf(file) {
@@ -58,7 +82,7 @@ async function hyparquet() {
 }
 
 if (engine.endsWith('-query')) {
-    const run = await (engine === 'duckdb-query' ? duckdb() : clickhouse());
+    const run = await { 'duckdb-query': duckdb, 'clickhouse-query': clickhouse, 'spark-query': spark }[engine]();
     for (const query of fs.readFileSync(0, 'utf8').split(';').filter((q) => q.trim()))
         for (const row of await run(query)) console.log(row.map((v) => (v === '\\N' ? '' : v)).join('\t'));
 } else if (engine === 'duckdb') {

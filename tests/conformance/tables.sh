@@ -75,10 +75,11 @@ done
 # The queries of the README: each engine answers each, with the same rows.
 for trace in go1.19-http go1.26-user; do cp "$ROOT/testdata/traces/$trace.trace" .; done
 "$GOTRACE" convert -q --to parquet -o tables go1.19-http.trace go1.26-user.trace
-for engine in duckdb clickhouse; do
+for engine in duckdb clickhouse spark; do
     awk -v wanted="\`\`\`sql $engine" '/^```/ { inside = $0 == wanted; next } inside' "$ROOT/README.md" >$engine.sql
     [ "$(grep -c ';' $engine.sql)" -eq 4 ] && reader $engine-query <$engine.sql >$engine.rows 2>&1
-    fail_if $? "$engine runs the queries of the README" 'they fail' $engine.rows
+    fail_if $? "the queries of the README for $engine" 'they fail' $engine.rows
     awk '{ $NF = ""; print }' FS='\t' OFS='\t' $engine.rows | sort >$engine.names
 done
 same 'they give the same rows' duckdb.names clickhouse.names
+same 'those for Spark, translated, give the same rows' duckdb.names spark.names
