@@ -74,10 +74,12 @@ async function useFlames(page) {
   const frames = await flame.locator('.frame').count();
   require_(frames > 1, 'a flame graph is empty');
   const before = await widest();
-  const narrow = flame.locator('.frame[aria-level="2"]').last();
-  await narrow.click();
+  const level2 = flame.locator('.frame[aria-level="2"]');
+  const widths = await level2.evaluateAll((all) => all.map((frame) => frame.getBoundingClientRect().width));
+  const narrow = Math.min(...widths.filter((width) => width > 8)); // wide enough for the mouse
+  await level2.nth(widths.indexOf(narrow)).click();
   const zoomed = await widest();
-  require_(zoomed > before || frames === before, 'a flame graph does not zoom');
+  require_(zoomed > before || widths.length === 1, 'a flame graph does not zoom');
   require_(await flame.locator('.frame.above').count() > 0, 'what is above the frame is not shown');
   await flame.getByText('Reset zoom').click();
   require_(await widest() === before, 'the zoom is not reset');
