@@ -53,7 +53,7 @@ typedef enum chrome_op {
     CHROME_INSTANT, /* I: THREAD, where a proc starts; on the row of a thread, the proc */
     CHROME_FLOW_START,   /* s: ID, PID */
     CHROME_FLOW_END,     /* t: ID, PID */
-    CHROME_REGION_BEGIN, /* b: ID, REGION_TASK */
+    CHROME_REGION_BEGIN, /* b: ID, REGION_TASK, possibly REGION_UNBEGUN */
     CHROME_REGION_END,   /* e: ID, REGION_TASK */
     CHROME_HEAP,         /* C: the values of the counters */
     CHROME_GOROUTINES,
@@ -92,7 +92,9 @@ enum {
     CHROME_END = 2, /* ns */
     CHROME_END_STACK = 3,
     CHROME_SUBJECT = 4, /* the goroutine or task */
-    CHROME_START = 5,   /* the frame (until 1.6 the PC) where the goroutine starts */
+    /* the frame (until 1.6 the PC) where the goroutine starts; task: 1 if its begin is not in the
+     * trace */
+    CHROME_START = 5,
     /* sweep: bytes swept; task: the goroutine that started it; system call: 1 if it kept the proc;
      * v2 run: the frame that names the goroutine */
     CHROME_A = 6,
@@ -104,6 +106,7 @@ enum {
     CHROME_ID = 2,
     CHROME_PID = 3,
     CHROME_REGION_TASK = 3,
+    CHROME_REGION_UNBEGUN = 4, /* there is such a value if its begin is not in the trace */
     CHROME_VALUES = 8,
 };
 

@@ -30,7 +30,7 @@ bool chrome_timeline_init(chrome_timeline *t, out *o, const feed *source)
                            .writer = {.o = o, .frames = &t->frames, .version = version}};
     chrome_frames_init(&t->frames, source);
     idmap_init(&t->rows, sizeof(chrome_row));
-    t->holding = t->version >= GOTRACE_FIRST_V2;
+    t->holding = true;
     if (!spool_init(&t->spool, SPOOL_WINDOW, SPOOL_BLOCK))
         t->error = t->spool.error;
     if (!spool_init(&t->head, HEAD_WINDOW, HEAD_BLOCK))

@@ -59,9 +59,9 @@ static void end_task(chrome_user *u, uint64_t position, uint64_t stack, uint64_t
     chrome_update(u->timeline, position, CHROME_DONE, CHROME_END, end, 2);
 }
 
-/* Begins a task's slice on its own row. goroutine is 0 if the beginning is not in the trace. */
+/* Begins a task's slice on its own row. */
 static void begin_task(chrome_user *u, uint64_t task, uint64_t goroutine, uint64_t stack,
-                       const char *name, size_t size)
+                       const char *name, size_t size, bool unbegun)
 {
     chrome_timeline *t = u->timeline;
     uint64_t place = u->rows++;
@@ -69,6 +69,7 @@ static void begin_task(chrome_user *u, uint64_t task, uint64_t goroutine, uint64
     uint64_t values[CHROME_VALUES] = {[CHROME_TID] = task,
                                       [CHROME_STACK] = stack,
                                       [CHROME_SUBJECT] = task,
+                                      [CHROME_START] = unbegun,
                                       [CHROME_A] = goroutine};
 
     if (place == 0) {
@@ -102,7 +103,8 @@ static void task_began(chrome_user *u, uint64_t row, const gotrace_event *event)
         values[CHROME_ID] = ++t->flows;
         chrome_push(t, CHROME_FLOW_START, CHROME_NAME_NEW_TASK, CHROME_DONE, values, 4, NULL, 0);
     }
-    begin_task(u, event->subject, event->goroutine, event->stack, event->text, event->text_size);
+    begin_task(u, event->subject, event->goroutine, event->stack, event->text, event->text_size,
+               false);
     if (has_parent) {
         values[CHROME_TID] = event->subject;
         values[CHROME_STACK] = 0;
@@ -115,7 +117,7 @@ static void task_ended(chrome_user *u, uint64_t row, const gotrace_event *event)
     /* The first event of a task from before the trace. Earlier records may be written already. */
     if (!idmap_find(&u->tasks, event->subject)) {
         chrome_backdate(u->timeline);
-        begin_task(u, event->subject, 0, 0, NULL, 0);
+        begin_task(u, event->subject, 0, 0, NULL, 0, true);
         chrome_backdate_end(u->timeline);
     }
     const uint64_t *position = idmap_find(&u->tasks, event->subject);
@@ -156,7 +158,7 @@ static bool keep_name(chrome_user *u, const char *bytes, size_t size, uint64_t *
 }
 
 static void region_began(chrome_user *u, chrome_region **regions, uint64_t row,
-                         const gotrace_event *event)
+                         const gotrace_event *event, bool unbegun)
 {
     bool named = event->text_size > 0;
     const char *text = named ? event->text : unnamed;
@@ -173,9 +175,10 @@ static void region_began(chrome_user *u, chrome_region **regions, uint64_t row,
     region->row = row;
     region->around = *regions;
     *regions = region;
-    uint64_t values[] = {row, event->stack, region->id, region->task};
-    chrome_push(u->timeline, CHROME_REGION_BEGIN, CHROME_NAME_TEXT, CHROME_DONE, values, 4, text,
-                size);
+    uint64_t values[] = {row, unbegun ? 0 : event->stack, region->id, region->task, unbegun};
+    size_t count = unbegun ? CHROME_REGION_UNBEGUN + 1 : CHROME_REGION_UNBEGUN;
+    chrome_push(u->timeline, CHROME_REGION_BEGIN, CHROME_NAME_TEXT, CHROME_DONE, values, count,
+                text, size);
 }
 
 /* A region from before the trace, whose end is its first event, begins with it, as in Go's
@@ -183,10 +186,8 @@ static void region_began(chrome_user *u, chrome_region **regions, uint64_t row,
 static void region_was_active(chrome_user *u, chrome_region **regions, uint64_t row,
                               const gotrace_event *end)
 {
-    gotrace_event begin = *end;
-    begin.stack = 0;
     chrome_backdate(u->timeline);
-    region_began(u, regions, row, &begin);
+    region_began(u, regions, row, end, true);
     chrome_backdate_end(u->timeline);
 }
 
@@ -244,7 +245,7 @@ void chrome_user_event(chrome_user *u, chrome_region **regions, uint64_t row,
     switch ((gotrace_kind)event->kind) {
     case GOTRACE_KIND_TASK_BEGIN: task_began(u, row, event); break;
     case GOTRACE_KIND_TASK_END: task_ended(u, row, event); break;
-    case GOTRACE_KIND_REGION_BEGIN: region_began(u, regions, row, event); break;
+    case GOTRACE_KIND_REGION_BEGIN: region_began(u, regions, row, event, false); break;
     case GOTRACE_KIND_REGION_END:
         if (!*regions)
             region_was_active(u, regions, row, event);

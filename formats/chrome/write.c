@@ -198,6 +198,9 @@ static inline void write_head(chrome_writer *w, const chrome_record *record, con
 }
 #define PHASE(letter) "\",\"ph\":\"" letter "\",\"ts\":"
 
+/* A member of args: a task or region that ended, but whose begin is not in the trace. */
+#define UNBEGUN "\"begin\":\"not in the trace\""
+
 static void write_slice(chrome_writer *w, const chrome_record *record, const char *text)
 {
     const uint64_t *v = record->values;
@@ -218,6 +221,8 @@ static void write_slice(chrome_writer *w, const chrome_record *record, const cha
             WRITE_KEY(o, "start_g", v[CHROME_A]);
         if (v[CHROME_B] != 0)
             WRITE_KEY(o, "end_g", v[CHROME_B]);
+        if (v[CHROME_START] != 0)
+            out_str(o, "," UNBEGUN);
         out_char(o, '}');
     } else if (record->name == CHROME_NAME_SWEEP && v[CHROME_A] != 0) {
         out_str(o, ",\"args\":{\"Swept bytes\":");
@@ -286,6 +291,8 @@ static void write_region(chrome_writer *w, const chrome_record *record, const ch
         out_str(w->o, ",\"args\":{\"taskid\":");
         write_number(w->o, v[CHROME_REGION_TASK]);
         out_char(w->o, '}');
+    } else if (phase == 'b' && record->count > CHROME_REGION_UNBEGUN) {
+        out_str(w->o, ",\"args\":{" UNBEGUN "}");
     }
     out_str(w->o, ",\"cat\":\"Region\"}");
 }

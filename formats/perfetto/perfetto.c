@@ -20,18 +20,22 @@
  *                       annotation function
  *       regions and logs  nested regions (category region), and logs as instants "[category]
  *                       message" (category log; annotations category, message)
+ *       regions without a begin  a track for each region whose begin is not in the trace: from the
+ *                       start of the trace or of the goroutine (annotation begin), merged by name
  *   System goroutines   the same for goroutines of the runtime, as far as that is known at their
  *                       first event; can be omitted
  *   M12345, ...         v2: threads, by the operating system's id; a slice "P3" (category proc)
- *                       while the thread has that proc, and "G12 main.worker" (syscall) while it
- * has a goroutine but no proc, because the proc was taken during a system call. Optionally only
- * slices "G12 main.worker" (run) while the goroutine is on the thread: its runs, and system calls
- * to their ends GC                  GC cycles: slices "GC" (category gc); in it, merged by name:
+ *                       while the thread has that proc, and "G12 main.worker" (syscall) while its
+ *                       goroutine has no proc, because it was taken during a system call.
+ *                       Optionally only slices "G12 main.worker" (run) while the goroutine is on
+ *                       the thread: its runs, and system calls to their ends
+ *   GC                  GC cycles: slices "GC" (category gc); in it, merged by name:
  *     stop-the-world    "stop-the-world (reason)"; until Go 1.9 one for each proc
  *     mark assists      "GC mark assist" (annotation goroutine)
  *   Tasks               a group; in it a track for each task, named after its type and merged by
  *                       name, with the tracks of its child tasks below it; on each one slice (task;
- *                       annotations task, parent_task, goroutine)
+ *                       annotations task, parent_task, goroutine). A task whose begin is not in the
+ *                       trace is "task 12", from the start of the trace (annotation begin)
  *   Stats               counters: "goroutines runnable", "... running", "... waiting", "... in
  *                       syscall" (in bursts, written once every 0.2 ms); "heap allocated", "heap
  *                       goal" (bytes), "GOMAXPROCS"; v2: "threads busy", the number of threads that
@@ -52,8 +56,8 @@
  * refers to them. The ends of slices do not have the flag that requires the incremental state,
  * because they do not refer to it. With --from, state is tracked from the start of the trace;
  * whatever is open when the time range begins or ends, begins or ends there. Timestamps never
- * decrease: an event with an earlier time gets the time of the packet before. Whatever is open when
- * the trace ends is closed there.
+ * decrease, but for slices without a begin: an event with an earlier time gets the time of the
+ * packet before. Whatever is open when the trace ends is closed there.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -168,6 +172,18 @@ void event_open_named(perfetto *p, unsigned type, protobuf_field track, protobuf
                       protobuf_field name, protobuf_field stack)
 {
     event_hold(p, event_put_named(p, type, track, category, name, stack));
+}
+
+void event_open_earlier(perfetto *p, int64_t time, protobuf_field track, protobuf_field category)
+{
+    packet_open(p, SEQUENCE_EVENTS, FLAG_NEEDS_STATE);
+    /* Not on the clock of the sequence, whose timestamps are deltas. */
+    protobuf_uint(&p->w, PACKET_TIMESTAMP, p->zero + (uint64_t)time);
+    protobuf_uint(&p->w, PACKET_CLOCK_ID, p->clock);
+    p->event = protobuf_open(&p->w, PACKET_TRACK_EVENT);
+    protobuf_uint(&p->w, EVENT_TYPE, SLICE_BEGIN);
+    protobuf_uint(&p->w, EVENT_TRACK_UUID, protobuf_field_value(track));
+    protobuf_uint(&p->w, EVENT_CATEGORY_IIDS, protobuf_field_value(category));
 }
 
 void event_annotate_uint(perfetto *p, unsigned name, uint64_t value)

@@ -124,8 +124,7 @@ enum {
     X(CALL, "syscall")                                                                             \
     X(SWEEP, "GC sweep")                                                                           \
     X(GC, "GC")                                                                                    \
-    X(ASSIST, "GC mark assist")                                                                    \
-    X(TASK_END, "end of a task that began before the trace")
+    X(ASSIST, "GC mark assist")
 
 #define PERFETTO_CATEGORIES(X)                                                                     \
     X(RUN, "run")                                                                                  \
@@ -145,7 +144,8 @@ enum {
     X(TASK, "task")                                                                                \
     X(PARENT, "parent_task")                                                                       \
     X(LOG_CATEGORY, "category")                                                                    \
-    X(LOG_MESSAGE, "message")
+    X(LOG_MESSAGE, "message")                                                                      \
+    X(BEGIN, "begin")
 
 enum {
     NAME_NONE = 0,
@@ -236,6 +236,7 @@ typedef struct perfetto_goroutine {
     uint64_t cause;          /* offset of the event where a flow to its next run starts; 0: none */
     const char *reason;      /* of its state */
     perfetto_region *region; /* the innermost open one that began before the time range */
+    int64_t created;         /* 0: before the trace */
     struct perfetto_proc *proc;     /* on whose track its run is open, or NULL */
     struct perfetto_thread *thread; /* v2: on whose track it is open, or NULL */
     uint32_t track;
@@ -247,6 +248,7 @@ typedef struct perfetto_goroutine {
     uint8_t state;        /* gotrace_state; UNDETERMINED if no slice is open */
     bool system;          /* belongs to the runtime, as far as known when its track was written */
     bool named;           /* the full name of its function was written */
+    uint8_t unbegun;      /* number of regions whose begin is not in the trace */
 } perfetto_goroutine;
 
 typedef struct perfetto_proc {
@@ -516,6 +518,8 @@ static inline void event_hold(perfetto *p, perfetto_put put)
 void event_open(perfetto *p, unsigned type, protobuf_field track);
 void event_open_named(perfetto *p, unsigned type, protobuf_field track, protobuf_field category,
                       protobuf_field name, protobuf_field stack);
+/* Opens the begin of a slice at an earlier time: one whose begin is not in the trace. */
+void event_open_earlier(perfetto *p, int64_t time, protobuf_field track, protobuf_field category);
 
 static inline void event_close(perfetto *p)
 {
@@ -625,6 +629,8 @@ void tracks_restart(perfetto *p);
 /* Describes the goroutine's tracks and interns the name of its runs. */
 void track_goroutine(perfetto *p, uint64_t id, perfetto_goroutine *g);
 void track_user(perfetto *p, perfetto_goroutine *g);
+/* A new track for one region of the goroutine whose begin is not in the trace. */
+uint32_t track_unbegun(perfetto *p, const perfetto_goroutine *g);
 void track_proc(perfetto *p, int64_t id, perfetto_proc *proc);
 void track_task(perfetto *p, perfetto_task *task, uint64_t parent, const char *name, size_t size);
 void track_thread(perfetto *p, perfetto_thread *thread, const char *name);

@@ -441,6 +441,8 @@ void goroutine_transition(perfetto *p, const gotrace_event *e)
         thread_transition(p, g, e);
     if (is_repeated(p, g, e))
         return;
+    if (e->from == GOTRACE_STATE_NOT_EXIST)
+        g->created = p->time;
     count_change(p, g->state, e->to);
     if (e->to == GOTRACE_STATE_NOT_EXIST) {
         goroutine_end(p, e->subject, g);

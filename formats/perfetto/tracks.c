@@ -408,6 +408,18 @@ void track_thread(perfetto *p, perfetto_thread *thread, const char *name)
     descriptor_close(p);
 }
 
+uint32_t track_unbegun(perfetto *p, const perfetto_goroutine *g)
+{
+    static const char name[] = "regions without a begin";
+    uint32_t track = ++p->tracks;
+
+    descriptor_open(p, SEQUENCE_EVENTS, track, g->track);
+    protobuf_string(&p->w, TRACK_NAME, name, sizeof name - 1);
+    protobuf_uint(&p->w, TRACK_SIBLING_MERGE_BEHAVIOR, MERGE_BY_NAME);
+    descriptor_close(p);
+    return track;
+}
+
 uint32_t track_added(perfetto *p, const char *name)
 {
     uint32_t track = ++p->tracks;

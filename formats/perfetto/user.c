@@ -1,4 +1,5 @@
 /* user.c - user annotations: tasks, regions and logs. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "formats/perfetto/perfetto.h"
@@ -29,6 +30,14 @@ static bool region_left(perfetto_goroutine *g)
         g->region = region->outer;
     free(region);
     return region;
+}
+
+/* Marks the open slice, whose begin is not in the trace. */
+static void annotate_unbegun(perfetto *p)
+{
+    static const char mark[] = "not in the trace";
+
+    event_annotate_string(p, ANNOTATE_BEGIN, (perfetto_name){0, mark, sizeof mark - 1});
 }
 
 /* ---- tasks --------------------------------------------------------------------------------- */
@@ -86,19 +95,34 @@ static void task_begin(perfetto *p, const gotrace_event *e)
         remember_task(p, task, e);
 }
 
+/* A task that began before the trace: a slice from the start of the trace, on a track of its own.
+ */
+static void unbegun_task_end(perfetto *p, const gotrace_event *e)
+{
+    char name[32];
+    int size = snprintf(name, sizeof name, "task %llu", (unsigned long long)e->subject);
+    perfetto_task task = {0};
+
+    if (p->before_window)
+        return;
+    track_task(p, &task, TRACK_TASKS, name, (size_t)size);
+    event_open_earlier(p, p->from, refer_to_track(p, task.track), refer_to_category(CATEGORY_TASK));
+    event_name(p, (perfetto_name){0, name, (size_t)size});
+    annotate_task(p, e->subject);
+    annotate_unbegun(p);
+    event_close(p);
+    event_write(p, SLICE_END, refer_to_track(p, task.track), 0, 0, intern_stack(p, e->stack));
+}
+
 static void task_end(perfetto *p, const gotrace_event *e)
 {
     perfetto_task *task = idmap_find(&p->tasks, e->subject);
-    protobuf_field stack = intern_stack(p, e->stack);
 
     if (!task) {
-        event_open_named(p, INSTANT, refer_to_track(p, TRACK_TASKS),
-                         refer_to_category(CATEGORY_TASK), refer_to_name(NAME_TASK_END), stack);
-        annotate_task(p, e->subject);
-        event_close(p);
+        unbegun_task_end(p, e);
         return;
     }
-    event_write(p, SLICE_END, refer_to_track(p, task->track), 0, 0, stack);
+    event_write(p, SLICE_END, refer_to_track(p, task->track), 0, 0, intern_stack(p, e->stack));
     free(task->name);
     idmap_remove(&p->tasks, e->subject);
 }
@@ -194,10 +218,28 @@ static void region_begin(perfetto *p, perfetto_goroutine *g, const gotrace_event
         remember_region(p, g, e);
 }
 
+/* A region that began before the trace: a slice from the start of the trace, or of the goroutine,
+ * on a track of its own. On the track of the other regions it could not enclose those that were
+ * written before. */
+static void unbegun_region_end(perfetto *p, perfetto_goroutine *g, const gotrace_event *e)
+{
+    if (p->before_window || g->unbegun == UINT8_MAX)
+        return;
+    g->unbegun++;
+    protobuf_field track = refer_to_track(p, track_unbegun(p, g));
+    perfetto_name name = intern_name(p, e->text, e->text_size);
+    event_open_earlier(p, g->created > p->from ? g->created : p->from, track,
+                       refer_to_category(CATEGORY_REGION));
+    event_name(p, name);
+    annotate_task(p, e->subject);
+    annotate_unbegun(p);
+    event_close(p);
+    event_write(p, SLICE_END, track, 0, 0, intern_stack(p, e->stack));
+}
+
 static void region_end(perfetto *p, perfetto_goroutine *g, uint64_t stack)
 {
-    /* A region that began before the trace has no slice to end. */
-    if (g->regions == 0 || g->regions-- > MOST_REGIONS)
+    if (g->regions-- > MOST_REGIONS)
         return;
     region_left(g);
     event_write(p, SLICE_END, refer_to_track(p, g->user_track), 0, 0, intern_stack(p, stack));
@@ -211,8 +253,10 @@ void region_event(perfetto *p, const gotrace_event *e)
         return;
     if (e->kind == GOTRACE_KIND_REGION_BEGIN)
         region_begin(p, g, e);
-    else
+    else if (g->regions > 0)
         region_end(p, g, e->stack);
+    else
+        unbegun_region_end(p, g, e);
 }
 
 void regions_reopen(perfetto *p, uint64_t id, perfetto_goroutine *g)

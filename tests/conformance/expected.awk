@@ -90,8 +90,11 @@ type == "HeapAlloc" {
     heap[heaps++] = substr($6, 5)
 }
 
-type == "UserTaskCreate" { tasks++ }
-type == "UserRegion" && / mode=0 / { regions++ }
+# Also what began before the trace.
+type == "UserTaskCreate" { tasks++; active[$6] = 1 }
+type == "UserTaskEnd" { tasks += !($6 in active); delete active[$6] }
+type == "UserRegion" && / mode=0 / { regions++; depth[$4]++ }
+type == "UserRegion" && / mode=1 / { if (depth[$4] > 0) depth[$4]--; else regions++ }
 type == "UserLog" { logs++ }
 type == "GCStart" { gcs++ }
 type == "CPUSample" { samples++ }

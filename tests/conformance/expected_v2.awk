@@ -145,8 +145,11 @@ $4 == "Metric" {
     metric_times[name] += (time - first_metric[name]) % 1000003
 }
 
-$4 == "TaskBegin" { tasks++ }
-$4 == "RegionBegin" { regions++ }
+# Also what began before the trace.
+$4 == "TaskBegin" { tasks++; active[$6] = 1 }
+$4 == "TaskEnd" { tasks += !($6 in active); delete active[$6] }
+$4 == "RegionBegin" { regions++; depth[$3]++ }
+$4 == "RegionEnd" { if (depth[$3] > 0) depth[$3]--; else regions++ }
 $4 == "Log" { logs++ }
 $4 == "StackSample" { samples++ }
 /^M=[^ ]+ P=[^ ]+ G=[^ ]+ Range(Begin|Active) [^ ]+ Name="GC concurrent mark phase"/ && !gc { gc = 1; gcs++ }

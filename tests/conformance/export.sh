@@ -64,8 +64,7 @@ PERFETTO_FACTS="select 'runs ' || substr(track.name, 2) || ' ' || count(*) as li
     union all select * from (select 'heap ' || cast(value as int)
         from counter join counter_track on counter.track_id = counter_track.id
         where counter_track.name = 'heap allocated' order by ts desc, counter.id desc limit 1)
-    union all select 'tasks ' || count(*) from slice
-        where category = 'task' and name not glob 'end of a task*'
+    union all select 'tasks ' || count(*) from slice where category = 'task'
     union all select 'regions ' || count(*) from slice where category = 'region'
     union all select 'logs ' || count(*) from slice where category = 'log'
     union all select 'gc ' || count(*) from slice where name = 'GC'
@@ -194,8 +193,7 @@ PERFETTO_FACTS_V2="select line from (
     union all select * from (select 'heap ' || cast(value as int)
         from counter join counter_track on counter.track_id = counter_track.id
         where counter_track.name = 'heap allocated' order by ts desc, counter.id desc limit 1)
-    union all select 'tasks ' || count(*) from slice
-        where category = 'task' and name not glob 'end of a task*'
+    union all select 'tasks ' || count(*) from slice where category = 'task'
     union all select 'regions ' || count(*) from slice where category = 'region'
     union all select 'logs ' || count(*) from slice where category = 'log'
     union all select 'stw ' || count(*) from slice where name glob 'stop-the-world*'

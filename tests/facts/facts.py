@@ -19,6 +19,7 @@ import pftrace
 SHOWN = 8  # entries of a long list
 LIMIT = 24  # a list up to this size is shown whole
 WIDTH = 400
+UNBEGUN = ("begin", "not in the trace")  # an argument of slices whose begin is not in the trace
 
 
 def digest(entries):
@@ -110,6 +111,10 @@ def perfetto_slices(report, trace, groups):
             for s in trace.slices.get(uuid, []):
                 everything.append((path, s.begin, s.end, s.name, s.category, s.annotations))
     report.line(f"all slices: {len(everything)}, digest {digest(sorted(everything, key=str))}")
+    report.many("slices without a begin", [
+        f"{path[-2]}/{path[-1]}: {name} from {begin} to {end}" for path, begin, end, name, _, notes in everything
+        if UNBEGUN in notes
+    ])
     stacks = [
         (s.begin, s.end, s.name, s.stack, s.end_stack) for slices in trace.slices.values() for s in slices
         if s.stack or s.end_stack
@@ -188,6 +193,7 @@ class Chrome:
         self.frames = document.get("stackFrames", {})
         self.rows, self.counters = {}, defaultdict(list)
         self.slices, self.instants, self.regions = [], [], []
+        self.unbegun, self.without = {}, []
         begins, ends = {}, []
         for e in document["traceEvents"]:
             where, kind = (e.get("pid", 0), e.get("tid", 0)), e["ph"]
@@ -197,6 +203,8 @@ class Chrome:
                 args = sorted((e.get("args") or {}).items())
                 stacks = self.stack(e.get("sf")), self.stack(e.get("esf"))
                 self.slices.append((where, e["name"], ns(e, "ts"), ns(e, "dur"), args, stacks))
+                if UNBEGUN in args:
+                    self.without.append(f"{e['name']} from {ns(e, 'ts')} to {ns(e, 'ts') + ns(e, 'dur')}")
             elif kind == "C":
                 for key, value in e["args"].items():
                     self.counters[f"{e['name']}/{key}"].append((ns(e, "ts"), value))
@@ -205,6 +213,10 @@ class Chrome:
                 self.instants.append((ns(e, "ts"), where, e["name"], args, self.stack(e.get("sf"))))
             elif kind in "be":
                 self.regions.append((ns(e, "ts"), kind, e["name"], e["id"], self.stack(e.get("sf"))))
+                if kind == "b" and UNBEGUN in (e.get("args") or {}).items():
+                    self.unbegun[e["id"]] = ns(e, "ts")
+                elif kind == "e" and e["id"] in self.unbegun:
+                    self.without.append(f"{e['name']} from {self.unbegun.pop(e['id'])} to {ns(e, 'ts')}")
             elif kind == "s":
                 begins[e["id"]] = (ns(e, "ts"), where, e["name"])
             elif kind == "t":
@@ -256,6 +268,7 @@ def chrome(report, document, view):
             report.line(f"  {name} {count}")
     if chrome.regions:
         report.line(f"regions: {len(chrome.regions)}, digest {digest(sorted(chrome.regions))}")
+    report.many("slices without a begin", sorted(chrome.without))
     if view == "proc":
         chrome_flows(report, chrome)
     elif chrome.flows:

@@ -71,7 +71,9 @@ class Sequence:
     def __init__(self):
         self.clear()
         self.clock = None
-        self.now = 0
+        self.offsets = {}  # by clock: from its times to those of the sequence's clock
+        self.passed = 0  # the last time on the sequence's clock
+        self.now = 0  # the time of the packet
 
     def clear(self):
         self.texts = {name: {} for name in TEXTS.values()}
@@ -137,7 +139,11 @@ class Trace:
         if 8 in packet:
             clock = one(packet, 58, sequence.clock)
             # 64 and above are a sequence's own clocks; ours is incremental.
-            sequence.now = one(packet, 8) + (sequence.now if clock and clock >= 64 else 0)
+            if clock and clock >= 64:
+                sequence.passed += one(packet, 8)
+                sequence.now = sequence.passed
+            else:
+                sequence.now = one(packet, 8) + sequence.offsets.get(clock, 0)
         if 11 in packet:
             self.event(sequence, grouped(one(packet, 11)))
         if 66 in packet:
@@ -154,7 +160,8 @@ class Trace:
         for clock in map(grouped, snapshot[1]):
             self.clocks.setdefault(one(clock, 1), one(clock, 2))
             if one(clock, 1) == sequence.clock:
-                sequence.now = one(clock, 2)
+                sequence.passed = sequence.now = one(clock, 2)
+        sequence.offsets = {one(c, 1): sequence.now - one(c, 2) for c in map(grouped, snapshot[1])}
 
     def describe(self, track):
         self.tracks[one(track, 1)] = {
