@@ -114,9 +114,11 @@ enum { STEP = 64 /* records that are made at a time */ };
 static inline void expect_records(feed_block *b)
 {
     const size_t ahead = b->count + (size_t)2 * STEP;
-    const size_t end = ahead < BLOCK_EVENTS ? ahead : BLOCK_EVENTS;
-    for (; b->expected < end; b->expected++) {
-        const gotrace_brief *later = &b->records[b->expected];
+    const size_t until = ahead < BLOCK_EVENTS ? ahead : BLOCK_EVENTS;
+    if (b->expected >= until)
+        return;
+    const gotrace_brief *end = &b->records[until];
+    for (const gotrace_brief *later = &b->records[b->expected]; later < end; later++) {
 #ifdef __x86_64__
         /* Processors that do not have it ignore it; the compiler's own one is for loads. */
         __asm__ volatile("prefetchw %0" : : "m"(*later));
@@ -124,6 +126,20 @@ static inline void expect_records(feed_block *b)
         __builtin_prefetch(later, 1);
 #endif
     }
+    b->expected = until;
+}
+
+/* Copies the stacks that were not copied before. False if memory is refused. */
+static inline bool copy_stacks_of(feed_thread *t, const gotrace_brief *r, const gotrace_brief *end)
+{
+    bool copied = true;
+    for (; copied && r < end; r++) {
+        if (!feed_has_copied(&t->copier, r->stack))
+            copied = feed_copy_stack(&t->copier, r->stack);
+        if (r->given == GOTRACE_BRIEF_START_STACK && copied)
+            copied = copy_stack(t, r->extra.start_stack);
+    }
+    return copied;
 }
 
 /* Reads some events. *event: one that has yet to be added. False if memory is refused. */
@@ -135,13 +151,9 @@ static bool block_read(feed_thread *t, feed_block *b, const gotrace_event **even
     if (b->status != GOTRACE_EVENT)
         *event = NULL;
     /* They are of the generation of the block, because a generation begins with a sync. */
-    const gotrace_brief *r = &b->records[b->count], *end = r + count;
-    bool copied = true;
-    for (; copied && r < end; r++)
-        copied = copy_stack(t, r->stack) &&
-                 (r->given != GOTRACE_BRIEF_START_STACK || copy_stack(t, r->extra.start_stack));
+    const gotrace_brief *first = &b->records[b->count];
     b->count += count;
-    return copied;
+    return copy_stacks_of(t, first, first + count);
 }
 
 static void block_fill(feed_thread *t, feed_block *b)

@@ -54,10 +54,22 @@ typedef struct gt_proc_index {
     uint32_t first_run, last_run;
 } gt_proc_index;
 
+/* What the briefs of a type of v1 have in common. */
+typedef struct gt_brief_type {
+    uint64_t head; /* type, kind, resource, flags */
+    const char *reason;
+    bool fits;       /* events of the type can be in brief */
+    bool transition; /* they are transitions */
+    bool goroutine;  /* of goroutines */
+    bool creates;
+    uint8_t start; /* position of the stack where a goroutine starts; 0: none */
+    uint8_t given;
+} gt_brief_type;
+
 /* The result of the first pass. */
 typedef struct gt_index {
     gt_v1_shape shapes[64];
-    uint64_t brief_heads[64]; /* of events that can be in brief: type, kind, resource; else 0 */
+    gt_brief_type brief_types[64];
     gt_run *runs;
     size_t run_count, run_capacity;
     gt_proc_index *procs;

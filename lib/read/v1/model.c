@@ -33,11 +33,6 @@ const char *gotrace_stw_reason(int version, uint64_t kind)
     return stw_reasons[kind < sizeof stw_reasons / sizeof *stw_reasons ? kind : 0];
 }
 
-int64_t gt_time_of(const gotrace_reader *reader, int64_t ticks)
-{
-    return gt_time((double)gt_time_between(reader->first_ticks, ticks) * reader->ns_per_tick);
-}
-
 static void set_text(const gotrace_reader *reader, gotrace_event *out, uint64_t string)
 {
     out->text_size = 0;
@@ -308,52 +303,27 @@ bool gt_model_fill(gotrace_reader *reader, const gt_event *e, const gt_effect *e
     return futile || !shape->detailed || fill_details(reader, e, shape, effect, out);
 }
 
-void gt_model_begin(gotrace_reader *reader)
+static gt_brief_type brief_type_of(const gt_v1_shape *shape, unsigned type)
 {
-    for (unsigned type = 0; type < 64; type++) {
-        const gt_v1_shape *shape = &reader->index.shapes[type];
-        bool fits = shape->kind == GOTRACE_KIND_TRANSITION || shape->kind == GOTRACE_KIND_SYSCALL;
-        if (fits && !shape->detailed)
-            reader->index.brief_heads[type] = GT_HEAD_OF(type, type) |
-                                              GT_HEAD_OF(kind, shape->kind) |
-                                              GT_HEAD_OF(resource, shape->resource);
-    }
+    bool transition = shape->kind == GOTRACE_KIND_TRANSITION;
+    bool goroutine = transition && shape->resource != GOTRACE_RESOURCE_PROC;
+    bool initial = goroutine && shape->does->initial;
+    return (gt_brief_type){.head = GT_HEAD_OF(type, type) | GT_HEAD_OF(kind, shape->kind) |
+                                   GT_HEAD_OF(resource, shape->resource) |
+                                   GT_HEAD_OF(flags, initial ? GOTRACE_EVENT_INITIAL : 0),
+                           .reason = shape->does->text,
+                           .fits = (transition || shape->kind == GOTRACE_KIND_SYSCALL) &&
+                                   !shape->detailed,
+                           .transition = transition,
+                           .goroutine = goroutine,
+                           .creates = goroutine && shape->action == GT_ACTION_CREATE,
+                           .start = goroutine ? shape->start : 0,
+                           .given = shape->does->text ? GOTRACE_BRIEF_REASON : GOTRACE_BRIEF_CAUSE};
 }
 
-bool gt_model_brief(const gotrace_reader *reader, const gt_event *e, const gt_effect *effect,
-                    gotrace_brief *b)
+void gt_model_begin(gotrace_reader *reader)
 {
-    const gt_v1_shape *shape = &reader->index.shapes[e->type];
-    const gt_proc_state *place = gt_states_last_proc(reader->states);
-    gt_head head = reader->index.brief_heads[e->type];
-    if (head == 0 || e->flags & (GOTRACE_EVENT_FUTILE | GT_EVENT_BLOCKS) || e->stack > UINT32_MAX ||
-        !place->is_brief)
-        return false;
-    changed change = {0};
-    if (shape->kind == GOTRACE_KIND_TRANSITION)
-        head |= fill_transition(e, shape, effect, shape->resource, place->id, &change);
-    const char *reason = shape->does->text;
-    uint8_t given = reason               ? GOTRACE_BRIEF_REASON
-                    : change.start_stack ? GOTRACE_BRIEF_START_STACK
-                                         : GOTRACE_BRIEF_CAUSE;
-    b->extra.cause = change.cause;
-    if (given != GOTRACE_BRIEF_CAUSE) {
-        if (change.cause || (reason && change.start_stack))
-            return false;
-        if (reason)
-            b->extra.reason = reason;
-        else
-            b->extra.start_stack = change.start_stack;
-    }
-    b->time = gt_time_of(reader, e->ticks);
-    b->offset = e->offset;
-    uint8_t flags = e->flags | (effect->suspect ? GOTRACE_EVENT_SUSPECT : 0);
-    gt_brief_set_head(b, head | GT_HEAD_OF(flags, flags), given);
-    b->proc = place->brief_id;
-    b->lane = effect->lane ? (int32_t)effect->lane : place->brief_id;
-    b->thread = place->brief_thread;
-    b->stack = (uint32_t)e->stack;
-    b->goroutine = e->goroutine;
-    b->subject = change.subject;
-    return true;
+    for (unsigned type = 0; type < 64; type++)
+        if (reader->index.shapes[type].does)
+            reader->index.brief_types[type] = brief_type_of(&reader->index.shapes[type], type);
 }

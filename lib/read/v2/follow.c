@@ -1,9 +1,8 @@
 /*
  * follow.c - what an event requires of goroutines, procs and threads, and what it changes.
  */
-#include "read/v2/follow.h"
+#include "read/v2/brief.h"
 
-#include "core/head.h"
 #include "core/semantics.h"
 
 #include <stdio.h>
@@ -194,18 +193,15 @@ static void unbind_proc(struct gt_v2 *v2, gt_v2_thread *t)
 GT_INLINE void return_transition(gt_follow *f, uint8_t type, const uint64_t *args, gt_v2_change c,
                                  uint64_t cause)
 {
-    gt_head states = GT_HEAD_OF(from, c.from) | GT_HEAD_OF(to, c.to);
-    if (f->v2->brief && f->v2->out_count == 0 &&
-        gt_v2_fill_brief(f, type, args, c.subject, states, cause))
-        return;
-    gt_v2_emit_args(f, type, args, c)->event.cause = cause;
+    if (!f->v2->in_brief || !gt_v2_store_brief(f, type, args, c, cause))
+        gt_v2_emit_args(f, type, args, c)->event.cause = cause;
 }
 
 /* The same for most events: nothing else of the output changes. */
 GT_INLINE void put_transition(gt_follow *f, gt_v2_change c, uint64_t cause)
 {
     if (f->v2->no_output)
-        gt_v2_skip(f, f->e->type);
+        gt_v2_skip(f);
     else
         return_transition(f, f->e->type, f->e->args, c, cause);
 }
@@ -574,7 +570,8 @@ gt_v2_proc *gt_v2_proc_of(gotrace_reader *reader, uint64_t id, bool make)
     if (!p)
         return NULL;
     *p = (gt_v2_proc){.id = id};
-    v2->wide = v2->wide || id > INT32_MAX;
+    if (id > INT32_MAX)
+        v2->wide = true, v2->in_brief = false;
     if (!gt_map_put(&v2->procs, id, (uint64_t)(uintptr_t)p))
         return NULL;
     reader->summary.procs++;

@@ -79,22 +79,21 @@ bool gt_v2_wants_change(const gt_follow *f, uint8_t type, const uint64_t *args, 
 void gt_v2_put_out(const gt_follow *f, gt_v2_out *out, uint8_t type, const uint64_t *args,
                    gt_v2_change change);
 
-/* Stores a transition in v2->brief, and takes its time; false if that cannot represent it. states:
- * members of the head. cause: of a run. */
-bool gt_v2_fill_brief(const gt_follow *f, uint8_t type, const uint64_t *args, uint64_t subject,
-                      gt_head states, uint64_t cause);
-
 /* Makes the times of outputs strictly increasing, as in Go's reader. Returns the time of the next
  * one, whose event has that time. */
-static inline int64_t gt_v2_take_time(gotrace_reader *reader, struct gt_v2 *v2, int64_t time,
-                                      uint8_t type)
+static inline int64_t gt_v2_take_time(struct gt_v2 *v2, int64_t time)
 {
     if (time <= v2->last_time)
         time = v2->last_time < INT64_MAX ? v2->last_time + 1 : INT64_MAX;
     v2->last_time = time;
     v2->outputs++;
-    if (type == 0) /* not for syncs */
-        return time;
+    return time;
+}
+
+/* The same for all but syncs, which are not events of the trace. */
+static inline int64_t gt_v2_take_event_time(gotrace_reader *reader, struct gt_v2 *v2, int64_t time)
+{
+    time = gt_v2_take_time(v2, time);
     if (reader->first_ticks == 0)
         reader->first_ticks = time;
     reader->last_ticks = time;
@@ -103,13 +102,15 @@ static inline int64_t gt_v2_take_time(gotrace_reader *reader, struct gt_v2 *v2, 
 
 static inline void gt_v2_set_time(gotrace_reader *reader, struct gt_v2 *v2, gotrace_event *event)
 {
-    event->ticks = (uint64_t)gt_v2_take_time(reader, v2, (int64_t)event->ticks, event->type);
+    const int64_t time = (int64_t)event->ticks;
+    event->ticks = (uint64_t)(event->type == 0 ? gt_v2_take_time(v2, time)
+                                               : gt_v2_take_event_time(reader, v2, time));
 }
 
 /* An event of the output that is not to be returned: only its time matters. */
-static inline void gt_v2_skip(const gt_follow *f, uint8_t type)
+static inline void gt_v2_skip(const gt_follow *f)
 {
-    gt_v2_take_time(f->reader, f->v2, f->e->time, type);
+    gt_v2_take_event_time(f->reader, f->v2, f->e->time);
     f->reader->summary.returned++;
 }
 

@@ -198,7 +198,8 @@ gt_v2_thread *gt_v2_thread_of(gotrace_reader *reader, struct gt_v2 *v2, uint64_t
         return NULL;
     }
     *t = (gt_v2_thread){.id = id};
-    v2->wide = v2->wide || id > INT32_MAX;
+    if (id > INT32_MAX)
+        v2->wide = true, v2->in_brief = false;
     reader->summary.threads++;
     return t;
 }

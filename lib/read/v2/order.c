@@ -507,10 +507,11 @@ gotrace_status gt_v2_next_briefs(gotrace_reader *reader, gotrace_brief *briefs, 
     if (v2->out_next < v2->out_count)
         return gt_v2_next(reader, next);
     v2->brief = briefs;
+    v2->in_brief = !v2->wide && !v2->no_output;
     bool done = produce(reader, v2, briefs + max);
     *count = (size_t)(v2->brief - briefs);
     reader->summary.returned += *count;
-    v2->brief = NULL;
+    v2->in_brief = false;
     if (!done)
         return end_output(reader, false, next);
     if (*count == 0 || v2->out_count > 0)

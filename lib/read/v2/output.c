@@ -117,6 +117,7 @@ void gt_v2_put_out(const gt_follow *f, gt_v2_out *out, uint8_t type, const uint6
     const gt_v2_shape *shape = &f->v2->shapes[type];
     gotrace_event *event = &out->event;
     f->v2->out_count++;
+    f->v2->in_brief = false; /* the rest of the record follows it */
     /* Set member by member: clearing the whole struct first takes longer than the rest. */
     event->offset = f->e->offset;
     gt_head_set(event, shape->head | GT_HEAD_OF(from, c.from) | GT_HEAD_OF(to, c.to) |
@@ -141,58 +142,4 @@ void gt_v2_put_out(const gt_follow *f, gt_v2_out *out, uint8_t type, const uint6
         event->since = gt_v2_since_start(f->reader, f->v2->since);
         f->v2->since = GOTRACE_NO_TIME;
     }
-}
-
-/* gt_v2_fill_brief, with the extra member that `given` says. */
-GT_INLINE bool fill_brief(const gt_follow *f, uint8_t type, uint64_t stack, uint64_t subject,
-                          gt_head states, uint8_t given)
-{
-    struct gt_v2 *v2 = f->v2;
-    gotrace_brief *b = v2->brief++;
-    b->offset = f->e->offset;
-    gt_brief_set_head(b,
-                      v2->shapes[type].head | states |
-                          GT_HEAD_OF(flags, f->suspect ? GOTRACE_EVENT_SUSPECT : 0),
-                      given);
-    b->proc = b->lane = f->p ? (int32_t)f->p->id : GOTRACE_BRIEF_NONE;
-    b->thread = f->t ? (int32_t)f->t->id : GOTRACE_BRIEF_NONE;
-    b->stack = (uint32_t)stack;
-    b->goroutine = f->g ? f->g->id : 0;
-    b->subject = subject;
-    int64_t time = gt_v2_take_time(f->reader, v2, f->e->time, type);
-    b->time = gt_time_between(f->reader->first_ticks, time);
-    return true;
-}
-
-/* Of a type with a reason or the stack where a goroutine starts. Not a part of gt_v2_fill_brief,
- * which so has no registers to save. */
-__attribute__((noinline)) static bool fill_with_extra(const gt_follow *f, uint8_t type,
-                                                      const uint64_t *args, uint64_t subject,
-                                                      gt_head states, uint64_t cause)
-{
-    struct gt_v2 *v2 = f->v2;
-    const gt_v2_shape *shape = &v2->shapes[type];
-    uint64_t stack = shape->flags & GOTRACE_SPEC_STACK ? args[shape->values - 2] : 0;
-    if (cause)
-        return false;
-    if (shape->reason) {
-        v2->brief->extra.reason = gt_v2_reason(f->reader, v2, args[shape->reason - 1]);
-        return fill_brief(f, type, stack, subject, states, GOTRACE_BRIEF_REASON);
-    }
-    v2->brief->extra.start_stack = args[shape->start - 1];
-    return fill_brief(f, type, stack, subject, states, GOTRACE_BRIEF_START_STACK);
-}
-
-bool gt_v2_fill_brief(const gt_follow *f, uint8_t type, const uint64_t *args, uint64_t subject,
-                      gt_head states, uint64_t cause)
-{
-    struct gt_v2 *v2 = f->v2;
-    const gt_v2_shape *shape = &v2->shapes[type];
-    uint64_t stack = shape->flags & GOTRACE_SPEC_STACK ? args[shape->values - 2] : 0;
-    if (stack > UINT32_MAX || v2->wide)
-        return false;
-    if (shape->reason | shape->start)
-        return fill_with_extra(f, type, args, subject, states, cause);
-    v2->brief->extra.cause = cause;
-    return fill_brief(f, type, stack, subject, states, GOTRACE_BRIEF_CAUSE);
 }

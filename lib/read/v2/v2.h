@@ -217,6 +217,7 @@ struct gt_v2 {
                          without a thread */
     size_t out_count, out_next;
     gotrace_brief *brief; /* where an event may be stored in place of out[0]; NULL: nowhere */
+    bool in_brief;        /* the next event of a record may be stored in *brief */
     bool wide;            /* there is a proc or a thread whose id a brief cannot represent */
     int64_t since;        /* of the event that is put into out: gotrace_event.since in its ticks */
     int64_t last_time;    /* of the last event returned; times strictly increase */
