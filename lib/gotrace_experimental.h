@@ -128,6 +128,11 @@ GOTRACE_API void gotrace_reader_deselect_goroutine(gotrace_reader *reader, uint6
  * begins with it. */
 GOTRACE_API void gotrace_reader_deselect_state(gotrace_reader *reader, uint64_t id);
 
+/* Deselect the beginnings of waits for the reason of an event, the last one that was returned, and
+ * the ends of these waits: in v2 until the end of its generation. Call it only with
+ * gotrace_reader_select_lasting for all states that are selected. */
+GOTRACE_API void gotrace_reader_deselect_reason(gotrace_reader *reader, const gotrace_event *event);
+
 /* Deselect transitions with that stack of the current generation; 0: those without a stack. Such a
  * transition is not returned for the run that it ends or the state that it begins, nor is the end
  * of that state, if it is not a run. Short system calls of v1 with that stack are deselected too.

@@ -1,6 +1,8 @@
 /* moment_states.c - follows those moments that are states of goroutines. */
 #include "formats/analyse/moments_run.h"
 
+#include <string.h>
+
 #include "gotrace_experimental.h"
 
 /* ---- goroutines -------------------------------------------------------------------------------
@@ -12,19 +14,65 @@ static inline bool is_named(const find_run *r, const find_goroutine *own)
     return own->g.named || r->no_functions;
 }
 
+/* How much of what decides on the goroutine's moments is known. */
+static inline uint8_t foreseeable(const find_run *r, const find_goroutine *own)
+{
+    return is_named(r, own)      ? FORESEEN_FINALLY
+           : r->states.beginning ? FORESEEN_BY_ID
+                                 : FORESEEN_SO_FAR;
+}
+
+/* The verdicts on the moments of a goroutine, by kind. */
+typedef struct verdicts {
+    uint8_t of[MOMENT_STATE_COUNT];
+} verdicts;
+
+static verdicts determine(find_run *r, const find_goroutine *own, unsigned known)
+{
+    verdicts v;
+    for (size_t i = 0; i < MOMENT_STATE_COUNT; i++) {
+        const moment m = {.kind = (uint8_t)i, .goroutine = own->g.id, .function = own->g.function};
+        v.of[i] = (uint8_t)search_foresee(&r->search, &m, known);
+    }
+    return v;
+}
+
+/* The same, determined once for the goroutines that start in a function: they differ only if the
+ * expression names their id. Each verdict is two bits that are not 0. */
+static verdicts of_function(find_run *r, const find_goroutine *own)
+{
+    enum { BITS = 2, MASK = (1 << BITS) - 1 };
+    const unsigned known = KNOWN_GOROUTINE | KNOWN_FUNCTION;
+    uint8_t *packed = search_names_goroutine(&r->search, own->g.id)
+                          ? NULL
+                          : matcher_verdict(&r->by_function, own->g.function);
+    verdicts v;
+    if (!packed)
+        return determine(r, own, known);
+    if (*packed == 0) {
+        v = determine(r, own, known);
+        for (size_t i = 0; i < MOMENT_STATE_COUNT; i++)
+            *packed |= (uint8_t)((v.of[i] + 1U) << (i * BITS));
+    }
+    for (size_t i = 0; i < MOMENT_STATE_COUNT; i++)
+        v.of[i] = (uint8_t)((*packed >> (i * BITS) & MASK) - 1);
+    return v;
+}
+
 /* Which moments of the goroutine are found, as far as its function and id decide. */
 static void foresee(find_run *r, find_goroutine *own)
 {
-    bool none = true, named = is_named(r, own);
-    for (size_t i = 0; i < MOMENT_STATE_COUNT; i++) {
-        const moment m = {.kind = (uint8_t)i, .goroutine = own->g.id, .function = own->g.function};
-        own->verdicts[i] = (uint8_t)search_foresee(&r->search, &m,
-                                                   KNOWN_GOROUTINE | (named ? KNOWN_FUNCTION : 0));
-        none = none && own->verdicts[i] == VERDICT_FALSE;
-    }
+    bool none = true;
+    const uint8_t level = foreseeable(r, own);
+    const verdicts v = level == FORESEEN_BY_ID ? determine(r, own, KNOWN_GOROUTINE)
+                                               : of_function(r, own);
+    memcpy(own->verdicts, v.of, sizeof own->verdicts);
+    for (size_t i = 0; i < MOMENT_STATE_COUNT; i++)
+        none = none && v.of[i] == VERDICT_FALSE;
+    own->deselected = none && r->narrows;
     if (r->narrows)
         gotrace_reader_deselect_goroutine(r->feed.reader, own->g.id, none);
-    own->foreseen = named || none ? FORESEEN_FINALLY : FORESEEN_BY_ID;
+    own->foreseen = none && level == FORESEEN_BY_ID ? FORESEEN_FINALLY : level;
 }
 
 static void goroutine_begins(void *ctx, goroutine *g, const gotrace_event *e)
@@ -54,7 +102,7 @@ static void state_changed(void *ctx, goroutine *g, const gotrace_event *e)
     }
     own->known = true;
     own->continues = own->hidden = false;
-    if (r->by_goroutine && own->foreseen < (is_named(r, own) ? FORESEEN_FINALLY : FORESEEN_BY_ID))
+    if (r->by_goroutine && own->foreseen < foreseeable(r, own))
         foresee(r, own);
 }
 
@@ -139,6 +187,13 @@ static inline bool changes_goroutine(const gotrace_event *e)
            e->from != e->to;
 }
 
+/* Whether such a state of which the beginning was not returned began with what is deselected. */
+static inline bool may_hide(const find_run *r, uint8_t state)
+{
+    return (r->by_stack && state != GOTRACE_STATE_RUNNING) ||
+           (r->by_reason && state == GOTRACE_STATE_WAITING);
+}
+
 /* Before an event that ends a state. */
 static void find_state(const find_run *r, find_goroutine *own, const gotrace_event *e)
 {
@@ -148,7 +203,7 @@ static void find_state(const find_run *r, find_goroutine *own, const gotrace_eve
     if (own->g.current.state == from && (!known || own->since == e->since))
         return;
     set_state(own, from, known ? e->since : r->now);
-    own->hidden = known && r->by_stack && from != GOTRACE_STATE_RUNNING;
+    own->hidden = known && may_hide(r, from);
 }
 
 enum { HOPE_UNKNOWN, HOPE_NONE, HOPE_SOME };
@@ -180,10 +235,14 @@ static void narrow(find_run *r, const find_goroutine *own, const gotrace_event *
                     is_hopeless(r, &r->stack_hopes, i->stack, m, KNOWN_STACK, MOMENT_STATES);
     if (of_stack)
         gotrace_reader_deselect_stack(r->feed.reader, i->stack ? e->stack : 0);
-    if (i->state != GOTRACE_STATE_RUNNING &&
-        (of_stack ||
-         (i->state == GOTRACE_STATE_WAITING &&
-          is_hopeless(r, &r->reason_hopes, i->reason, m, KNOWN_NAME, MOMENT_BIT(MOMENT_WAIT)))))
+    bool of_reason = i->state == GOTRACE_STATE_WAITING &&
+                     is_hopeless(r, &r->reason_hopes, i->reason, m, KNOWN_NAME,
+                                 MOMENT_BIT(MOMENT_WAIT));
+    if (of_reason) {
+        r->by_reason = true;
+        gotrace_reader_deselect_reason(r->feed.reader, e);
+    }
+    if (i->state != GOTRACE_STATE_RUNNING && (of_stack || of_reason))
         gotrace_reader_deselect_state(r->feed.reader, own->g.id);
 }
 
@@ -256,6 +315,8 @@ bool moment_states_pass(find_run *r, const gotrace_event *e)
         return true;
     if (!r->all_states)
         find_state(r, own, e);
+    else if (own->deselected && !call) /* what was between is not known */
+        set_state(own, e->from, r->now);
     return false;
 }
 
@@ -273,7 +334,7 @@ void moment_states_end(find_run *r)
             (g && g->state == own->g.current.state && (unknown || g->since == own->since)))
             continue;
         set_state(own, g ? g->state : GOTRACE_STATE_NOT_EXIST, g ? g->since : r->now);
-        own->hidden = r->by_stack && g && g->state != GOTRACE_STATE_RUNNING;
+        own->hidden = g && may_hide(r, g->state);
     }
 }
 

@@ -388,14 +388,18 @@ static void select_events(const find_run *r)
             gotrace_reader_select_lasting(r->feed.reader, state_of[i], r->least[i]);
 }
 
-static void deselect_all(find_run *r, bool deselect)
+/* Selects goroutines again of which more may be found than is known now. */
+static void select_unknown(find_run *r)
 {
     size_t cursor = 0;
     uint64_t id;
     void *value;
     while (r->states.goroutines.count > 0 &&
-           idmap_next(&r->states.goroutines, &cursor, &id, &value))
-        gotrace_reader_deselect_goroutine(r->feed.reader, id, deselect);
+           idmap_next(&r->states.goroutines, &cursor, &id, &value)) {
+        const find_goroutine *own = value;
+        if (r->by_region || (own->deselected && own->foreseen != FORESEEN_FINALLY))
+            gotrace_reader_deselect_goroutine(r->feed.reader, id, false);
+    }
 }
 
 /* Another thread reads, unless so few events are returned that it would have more work with passing
@@ -406,8 +410,7 @@ static void begin_thread(find_run *r, size_t returned)
     if (r->narrows &&
         (returned < SEEN || returned < gotrace_reader_summary(r->feed.reader)->returned * 3 / 10))
         return;
-    if (r->by_region)
-        deselect_all(r, false);
+    select_unknown(r);
     r->narrows = r->by_region = false;
     feed_begin(&r->feed, true);
 }
@@ -490,6 +493,7 @@ static void run_free(find_run *r)
     search_free(&r->search);
     free(r->stack_hopes.by_number);
     free(r->reason_hopes.by_number);
+    free(r->by_function.by_number);
     free(r->levels);
     stacks_free(r->stacks);
 }

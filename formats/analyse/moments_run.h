@@ -19,14 +19,17 @@ typedef struct find_goroutine {
     bool known;       /* begin is set */
     bool cut;         /* the state began before the trace */
     bool continues;   /* the next change is none: the state was only reported again */
-    bool hidden;      /* the state began with a stack that is deselected: nothing is found */
+    bool hidden;      /* the state began with what is deselected: nothing is found */
+    bool deselected;  /* its changes are: nothing is found of it, as far as is known */
     uint8_t foreseen; /* how much of it was known then: */
     uint8_t verdicts[MOMENT_STATE_COUNT]; /* by kind: the verdict on all its moments, see foresee */
     open_region *regions;
     size_t region_count, region_room;
 } find_goroutine;
 
-enum { FORESEEN_BY_ID = 1, FORESEEN_FINALLY };
+/* FORESEEN_SO_FAR: with the function that is known after the beginning, or none. The event that
+ * shows another one is returned. */
+enum { FORESEEN_BY_ID = 1, FORESEEN_SO_FAR, FORESEEN_FINALLY };
 
 typedef struct open_task {
     uint64_t goroutine;
@@ -53,14 +56,17 @@ typedef struct find_run {
     bool narrows;                 /* something is */
     bool by_goroutine, by_region; /* changes of goroutines */
     bool by_stack;                /* changes with a stack */
-    bool by_begin; /* the end of a state, by the stack or reason with which it began */
+    bool by_begin;  /* the end of a state, by the stack or reason with which it began */
+    bool by_reason; /* waits for some reason */
     matcher_verdicts stack_hopes, reason_hopes; /* by number of a stack or name: see hope */
-    bool needs_stacks;                          /* of moments that are states */
-    bool needs_reasons;                         /* the same */
-    int64_t now;                                /* of the event */
-    int64_t least[MOMENT_KIND_COUNT];           /* search_least */
-    idmap tasks;                                /* open_task */
-    idmap alive;                                /* goroutines, if their number is wanted */
+    matcher_verdicts by_function; /* the verdicts on goroutines that the expression does not name:
+                                     see foresee */
+    bool needs_stacks;            /* of moments that are states */
+    bool needs_reasons;           /* the same */
+    int64_t now;                  /* of the event */
+    int64_t least[MOMENT_KIND_COUNT]; /* search_least */
+    idmap tasks;                      /* open_task */
+    idmap alive;                      /* goroutines, if their number is wanted */
     open_moment stop, cycle;
     open_moment *levels; /* by number of a term */
 } find_run;

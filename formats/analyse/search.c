@@ -216,6 +216,27 @@ bool search_tests(const search *s, op_code code)
     return false;
 }
 
+bool search_names_goroutine(const search *s, uint64_t id)
+{
+    for (size_t i = 0; i < s->goroutine_count && i < SEARCH_FEW; i++)
+        if (s->goroutines[i] == id)
+            return true;
+    return s->goroutine_count > SEARCH_FEW;
+}
+
+static void note_goroutines(search *s)
+{
+    for (size_t i = 0; i < s->job->what->query_count; i++)
+        for (size_t n = 0; n < s->job->what->queries[i].count; n++) {
+            const expression_op *op = &s->job->what->queries[i].code[n];
+            if (op->code != OP_GOROUTINE)
+                continue;
+            if (s->goroutine_count < SEARCH_FEW)
+                s->goroutines[s->goroutine_count] = op->number;
+            s->goroutine_count++;
+        }
+}
+
 bool search_tests_names(const search *s, unsigned kinds)
 {
     for (size_t i = 0; i < s->job->what->term_count; i++) {
@@ -331,6 +352,7 @@ bool search_init(search *s, find_job *job, stacks *names)
     s->found = array(what->query_count, sizeof *s->found);
     if (!s->names || !s->matchers || !s->found)
         return false;
+    note_goroutines(s);
     for (size_t i = 0; i < what->term_count; i++)
         if (what->terms[i].text)
             s->names[i] = stacks_name(names, what->terms[i].text, strlen(what->terms[i].text));

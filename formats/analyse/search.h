@@ -13,15 +13,19 @@
 #include "formats/analyse/timeset.h"
 #include "formats/common/big_array.h"
 
+enum { SEARCH_FEW = 8 };
+
 typedef struct search {
     find_job *job;
     stacks *stacks;
-    uint32_t *names;   /* of the terms */
-    matcher *matchers; /* of the patterns */
-    timeset *found;    /* by number of a query: what it found */
-    size_t resolved;   /* queries from here on have found all */
-    big_array stored;  /* moments that may satisfy a query */
-    bool ends;         /* no more moments are wanted */
+    uint32_t *names;                 /* of the terms */
+    matcher *matchers;               /* of the patterns */
+    timeset *found;                  /* by number of a query: what it found */
+    size_t resolved;                 /* queries from here on have found all */
+    uint64_t goroutines[SEARCH_FEW]; /* that the expression names, if they are at most so many */
+    size_t goroutine_count;
+    big_array stored; /* moments that may satisfy a query */
+    bool ends;        /* no more moments are wanted */
 } search;
 
 /* The job and the stacks are borrowed. False: memory was refused; call search_free in any case,
@@ -46,6 +50,9 @@ verdict search_foresee(search *s, const moment *m, unsigned known);
 
 /* Whether the expression, with its durings, has such a test. */
 bool search_tests(const search *s, op_code code);
+
+/* Whether the expression may have a test for that goroutine. */
+bool search_names_goroutine(const search *s, uint64_t id);
 
 /* Whether a term of the kinds in the set has a name or reason. */
 bool search_tests_names(const search *s, unsigned kinds);

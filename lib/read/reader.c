@@ -403,13 +403,17 @@ static inline gotrace_status prepare(gotrace_reader *reader)
 void gotrace_reader_select(gotrace_reader *reader, uint32_t kinds, uint32_t states)
 {
     gt_wanted *w = &reader->wanted;
+    bool before[GT_CODES];
+    memcpy(before, w->reasons, sizeof before);
     *w = (gt_wanted){.some = true,
                      .kinds = kinds,
                      .into = states,
                      .from = states,
                      .by_goroutine = w->by_goroutine,
+                     .by_reason = w->by_reason,
                      .by_stack = w->by_stack,
                      .without_stack = w->without_stack};
+    memcpy(w->reasons, before, sizeof before);
     if (gt_wants_kind(w, GOTRACE_KIND_TRANSITION))
         w->into = UINT32_MAX;
     if (reader->stage != GT_FRESH)
@@ -526,6 +530,21 @@ void gotrace_reader_deselect_stack(gotrace_reader *reader, uint64_t id)
         if (reader->stage != GT_FRESH)
             set_types(reader);
     }
+}
+
+void gotrace_reader_deselect_reason(gotrace_reader *reader, const gotrace_event *event)
+{
+    if (reader->stage != GT_READING || !event->reason)
+        return;
+    if (!reader->v2) {
+        reader->wanted.reasons[event->type] = true;
+    } else {
+        const gt_entry *entry = gt_v2_reason_of(reader->v2, event->type, event->args);
+        if (!entry)
+            return;
+        ((gt_entry *)(uintptr_t)entry)->deselected = 1;
+    }
+    reader->wanted.by_reason = true;
 }
 
 /* Not inlined, so that v2 does not have its registers to save. */
@@ -771,13 +790,15 @@ size_t gotrace_reader_stack(const gotrace_reader *reader, uint64_t id, gotrace_f
 bool gt_shows_start(const gotrace_reader *reader, uint64_t id)
 {
     const gt_entry *entry = gt_table_find(reader->stacks, id);
-    if (!entry)
-        return false;
+    if (!entry || entry->shows_start)
+        return entry != NULL;
     const uint8_t *p = entry->bytes, *end = p + entry->size;
     gotrace_frame f = {0};
     for (size_t n = 0; n < entry->count; n++)
         p = read_frame(reader, p, end, &f);
-    return f.function_size > 0 || reader->summary.version < GT_FIRST_NUMBERED;
+    bool shows = f.function_size > 0 || reader->summary.version < GT_FIRST_NUMBERED;
+    ((gt_entry *)(uintptr_t)entry)->shows_start = shows;
+    return shows;
 }
 
 static int64_t time_of(const gotrace_reader *reader, int64_t ticks)

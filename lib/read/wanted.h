@@ -28,11 +28,13 @@ typedef struct gt_wanted {
     uint32_t into, from;      /* states: transitions of goroutines into and out of these */
     uint32_t lasting;         /* states of gotrace_reader_select_lasting */
     bool by_goroutine;        /* some goroutine was deselected */
+    bool by_reason;           /* some reason was deselected */
     bool by_stack;            /* some stack was deselected: */
     bool without_stack;       /* transitions without a stack were not */
     int64_t least[GT_STATES]; /* ns: the transitions out of the state that end one of that length */
     int64_t least_ticks[GT_STATES]; /* v1: at most as long */
     uint8_t types[GT_CODES];        /* gt_want */
+    bool reasons[GT_CODES];         /* v1, by type: its reason is deselected */
 } gt_wanted;
 
 GT_INLINE bool gt_wants_kind(const gt_wanted *w, uint8_t kind)

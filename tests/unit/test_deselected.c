@@ -13,8 +13,8 @@ enum {
 };
 
 /* What is deselected: of goroutines with an odd id all; the ends of waits with an odd stack; odd
- * stacks and none. */
-typedef enum way { WAY_GOROUTINES, WAY_STATES, WAY_STACKS } way;
+ * stacks and none; waits for reasons of odd length. */
+typedef enum way { WAY_GOROUTINES, WAY_STATES, WAY_STACKS, WAY_REASONS } way;
 
 typedef struct events {
     gotrace_event *items;
@@ -29,6 +29,21 @@ static bool changes_goroutine(const gotrace_event *e)
            e->from != e->to;
 }
 
+static bool waits_odd(const gotrace_event *e)
+{
+    return changes_goroutine(e) && e->to == GOTRACE_STATE_WAITING && e->reason &&
+           strlen(e->reason) % 2;
+}
+
+/* A number for the reason, 0 for those that are not deselected: its text ends with the reader. */
+static uint64_t number_of_reason(const gotrace_event *e)
+{
+    uint64_t number = waits_odd(e);
+    for (size_t i = 0; number && e->reason[i]; i++)
+        number = number * 31 + (uint8_t)e->reason[i];
+    return number ? number * 256 + e->type : 0;
+}
+
 static void deselect(gotrace_reader *reader, const gotrace_event *e, way how)
 {
     if (how == WAY_STACKS) {
@@ -40,6 +55,8 @@ static void deselect(gotrace_reader *reader, const gotrace_event *e, way how)
         return;
     if (how == WAY_GOROUTINES && e->subject % 2)
         gotrace_reader_deselect_goroutine(reader, e->subject, true);
+    if (how == WAY_REASONS && waits_odd(e))
+        gotrace_reader_deselect_reason(reader, e);
     if (how == WAY_STATES && e->to == GOTRACE_STATE_WAITING && e->stack % 2)
         gotrace_reader_deselect_state(reader, e->subject);
 }
@@ -52,12 +69,14 @@ static events read_events(const blob *trace, way how, bool deselects)
     const gotrace_event *e;
     gotrace_source_memory(trace->bytes, trace->size, NULL, &source, NULL);
     ck_assert_int_eq(gotrace_reader_open(source, NULL, &reader, NULL), GOTRACE_OK);
-    const uint32_t begins = how == WAY_STATES ? 1U << GOTRACE_STATE_WAITING
-                                              : STATES ^ 1U << GOTRACE_STATE_RUNNING;
+    const uint32_t waiting = 1U << GOTRACE_STATE_WAITING;
+    const uint32_t begins = how == WAY_STATES || how == WAY_REASONS
+                                ? waiting
+                                : STATES ^ 1U << GOTRACE_STATE_RUNNING;
     gotrace_reader_select(reader, 1U << GOTRACE_KIND_SYSCALL | 1U << GOTRACE_KIND_METRIC,
                           LIVES | begins);
     for (int state = 0; state < 8; state++)
-        if (STATES >> state & 1)
+        if ((how == WAY_REASONS ? waiting : STATES) >> state & 1)
             gotrace_reader_select_lasting(reader, (gotrace_state)state, 0);
     while ((all.status = gotrace_reader_next(reader, &e)) == GOTRACE_EVENT) {
         if (all.count == all.room) {
@@ -65,7 +84,8 @@ static events read_events(const blob *trace, way how, bool deselects)
             all.items = realloc(all.items, all.room * sizeof *all.items);
             ck_assert(all.items);
         }
-        all.items[all.count++] = *e;
+        all.items[all.count] = *e;
+        all.items[all.count++].value = number_of_reason(e);
         if (deselects)
             deselect(reader, e, how);
     }
@@ -80,18 +100,41 @@ typedef struct follower {
     bool deselected;
 } follower;
 
-/* Stacks are deselected by the first event that is returned with them, in each generation. */
+/* Stacks and reasons are deselected by the first event that is returned with them, in each
+ * generation; a reason of v1 is one of its type. */
 typedef struct seen_stacks {
     bool odd[4096], any;
+    uint64_t reasons[64];
+    size_t reason_count;
     uint64_t generation;
 } seen_stacks;
 
-static bool is_hidden(seen_stacks *seen, const gotrace_event *e)
+static bool has_seen_reason(const seen_stacks *seen, const gotrace_event *e)
 {
-    if (seen->generation != e->generation_index)
+    for (size_t i = 0; i < seen->reason_count && e->value; i++)
+        if (seen->reasons[i] == e->value)
+            return true;
+    return false;
+}
+
+static void see_reason(seen_stacks *seen, const gotrace_event *e)
+{
+    if (e->value == 0 || has_seen_reason(seen, e))
+        return;
+    ck_assert_uint_lt(seen->reason_count, 64);
+    seen->reasons[seen->reason_count++] = e->value;
+}
+
+static bool is_hidden(seen_stacks *seen, const gotrace_event *e, way how)
+{
+    if (seen->generation != e->generation_index) {
         memset(seen->odd, 0, sizeof seen->odd);
+        seen->reason_count = 0;
+    }
     seen->generation = e->generation_index;
     ck_assert_uint_lt(e->stack, 4096);
+    if (how == WAY_REASONS)
+        return has_seen_reason(seen, e);
     return e->stack ? seen->odd[e->stack] : seen->any;
 }
 
@@ -112,6 +155,11 @@ static bool is_deselected(follower *g, const gotrace_event *e, bool hidden, way 
         if (changes_goroutine(e))
             g->deselected = e->to == GOTRACE_STATE_WAITING && odd;
         return was && is_between(e);
+    }
+    if (how == WAY_REASONS) {
+        g->deselected = is_between(e) && hidden;
+        return is_between(e) && (e->to != GOTRACE_STATE_WAITING || hidden) &&
+               (e->from != GOTRACE_STATE_WAITING || was);
     }
     if (!call && !is_between(e)) {
         g->deselected = false;
@@ -152,10 +200,12 @@ static size_t check(const blob *trace, const events *all, way how)
         ck_assert_uint_lt(id, MOST);
         n += returned;
         missing += !returned;
-        bool gone = is_deselected(&goroutines[id], e, is_hidden(&stacks, e), how);
+        bool gone = is_deselected(&goroutines[id], e, is_hidden(&stacks, e, how), how);
         if (returned)
             ck_assert_int_eq(other->since, e->since);
         stacks.any = stacks.any || returned;
+        if (returned)
+            see_reason(&stacks, e);
         stacks.odd[e->stack] = stacks.odd[e->stack] || (returned && e->stack % 2);
         if (!gone)
             ck_assert_msg(returned, "way %d: event %zu is not returned", how, i);
@@ -187,7 +237,7 @@ int main(void)
     Suite *suite = suite_create("deselected");
     TCase *cases = tcase_create("deselected");
     tcase_set_timeout(cases, 120);
-    tcase_add_loop_test(cases, deselected, WAY_GOROUTINES, WAY_STACKS + 1);
+    tcase_add_loop_test(cases, deselected, WAY_GOROUTINES, WAY_REASONS + 1);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }

@@ -192,7 +192,7 @@ static deselected deselected_of(const gotrace_reader *reader, const gt_event *e,
                                 uint8_t from, uint8_t to)
 {
     const gt_wanted *w = &reader->wanted;
-    if (!g || !(g->deselected || w->by_stack))
+    if (!g || !(g->deselected || w->by_stack || w->by_reason))
         return (deselected){0};
     if (!gt_is_between(from, to)) {
         if (g->deselected == GT_DESELECTED_STATE) /* it ends */
@@ -202,8 +202,9 @@ static deselected deselected_of(const gotrace_reader *reader, const gt_event *e,
     const gt_entry *entry = e->stack ? gt_table_find(reader->stacks, e->stack) : NULL;
     bool hidden = w->by_stack && (entry ? entry->deselected : w->without_stack);
     /* A run has the stack with which it ends. */
-    deselected is = {g->deselected || (hidden && from == GOTRACE_STATE_RUNNING),
-                     g->deselected == GT_DESELECTED || hidden};
+    bool ends = g->deselected || (hidden && from == GOTRACE_STATE_RUNNING);
+    hidden = hidden || (to == GOTRACE_STATE_WAITING && w->reasons[e->type]);
+    deselected is = {ends, g->deselected == GT_DESELECTED || hidden};
     if (g->deselected != GT_DESELECTED)
         g->deselected = hidden && to != GOTRACE_STATE_RUNNING ? GT_DESELECTED_STATE : 0;
     return is;
@@ -249,13 +250,16 @@ bool gt_model_wants_change(gotrace_reader *reader, const gt_event *e, const gt_e
     const gt_wanted *w = &reader->wanted;
     gt_goroutine *g = effect->goroutine;
     uint8_t from = effect->from, to = effect->to;
-    if (!g || !g->shown_start || !reader->states->started || from == to)
+    if (!g || !reader->states->started || from == to)
         return gt_model_wants(reader, e, effect);
-    if (g->deselected == GT_DESELECTED && gt_is_between(from, to)) {
+    if (g->deselected == GT_DESELECTED && gt_is_between(from, to) &&
+        (g->shown_start || (e->stack == 0 && !reader->index.shapes[e->type].does->initial))) {
         g->began = e->ticks;
         return false;
     }
-    if (g->deselected || w->by_stack)
+    if (!g->shown_start)
+        return gt_model_wants(reader, e, effect);
+    if (g->deselected || w->by_stack || (to == GOTRACE_STATE_WAITING && w->reasons[e->type]))
         return gt_model_wants(reader, e, effect);
     reader->since = GOTRACE_NO_TIME;
     bool long_enough = w->lasting ? lasted(reader, e, g, from, true) : w->from >> from & 1;

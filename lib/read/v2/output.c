@@ -47,8 +47,15 @@ static bool is_deselected(const gt_follow *f, uint8_t type, const uint64_t *args
     return entry ? entry->deselected : f->reader->wanted.without_stack;
 }
 
-/* A change between two states, if some goroutines or stacks are deselected; anyway: it is returned
- * whatever they are. */
+/* Whether waits for the reason of the event are deselected. */
+GT_INLINE bool has_deselected_reason(const gt_follow *f, uint8_t type, const uint64_t *args)
+{
+    const gt_entry *entry = gt_v2_reason_of(f->v2, type, args);
+    return entry && entry->deselected;
+}
+
+/* A change between two states, if some goroutines, stacks or reasons are deselected; anyway: it is
+ * returned whatever they are. */
 static bool wants_selected(const gt_follow *f, uint8_t type, const uint64_t *args, gt_goroutine *g,
                            uint8_t from, uint8_t to, bool anyway)
 {
@@ -56,6 +63,8 @@ static bool wants_selected(const gt_follow *f, uint8_t type, const uint64_t *arg
     bool hidden = w->by_stack && is_deselected(f, type, args);
     /* A run has the stack with which it ends. */
     bool ends = !g->deselected && !(hidden && from == GOTRACE_STATE_RUNNING);
+    hidden = hidden ||
+             (w->by_reason && to == GOTRACE_STATE_WAITING && has_deselected_reason(f, type, args));
     bool wanted = anyway || (g->deselected != GT_DESELECTED && !hidden && w->into >> to & 1);
     if (ends || wanted)
         wanted = lasted(f->v2, w, g, from, wanted);
@@ -106,9 +115,27 @@ bool gt_v2_wants_change(const gt_follow *f, uint8_t type, const uint64_t *args, 
         g->began = f->v2->last_time;
         return false;
     }
-    if (g->deselected || w->by_stack)
+    if (g->deselected || w->by_stack || (w->by_reason && to == GOTRACE_STATE_WAITING))
         return wants_special(f, type, args, g, from, to);
     return lasted(f->v2, w, g, from, w->into >> to & 1);
+}
+
+void gt_v2_select_transition(const gt_follow *f, uint8_t type, const uint64_t *args, gt_v2_change c,
+                             uint64_t cause)
+{
+    struct gt_v2 *v2 = f->v2;
+    int64_t time = gt_v2_take_event_time(f->reader, v2, f->e->time);
+    uint8_t want = f->reader->wanted.types[type];
+    if (want == GT_WANT_CHANGE ? !gt_v2_wants_change(f, type, args, c.g, c.from, c.to)
+                               : want == GT_WANT_NOT && !f->suspect) {
+        f->reader->summary.returned++;
+        return;
+    }
+    gt_v2_out *out = &v2->out[v2->out_count];
+    out->event.ticks = (uint64_t)time;
+    out->event.type = type;
+    gt_v2_put_out(f, out, type, args, c);
+    out->event.cause = cause;
 }
 
 void gt_v2_put_out(const gt_follow *f, gt_v2_out *out, uint8_t type, const uint64_t *args,

@@ -325,6 +325,14 @@ const char *gt_v2_name(gotrace_reader *reader, struct gt_v2 *v2, uint64_t string
 /* The same, but NULL for an unknown string. */
 const char *gt_v2_reason(gotrace_reader *reader, struct gt_v2 *v2, uint64_t string);
 
+/* The string that is the reason in an event's arguments, or NULL. */
+static inline const gt_entry *gt_v2_reason_of(const struct gt_v2 *v2, uint8_t type,
+                                              const uint64_t *args)
+{
+    const unsigned slot = v2->shapes[type].reason;
+    return slot ? gt_table_find(&v2->strings, args[slot - 1]) : NULL;
+}
+
 size_t gt_names_size(const char *name);
 
 /* For results of gt_names_add for different readers: whether they are equal; gt_names_add of one.
