@@ -116,7 +116,8 @@ GOTRACE_API gotrace_status gotrace_reader_next_briefs(gotrace_reader *reader, go
  * What gotrace_reader_select and gotrace_reader_select_lasting select of the transitions of
  * goroutines can be restricted while the trace is read. Transitions from and to
  * GOTRACE_STATE_UNDETERMINED and NOT_EXIST are returned as before, and so are those that are
- * selected for another reason: their kind, what they show of a start, GOTRACE_EVENT_SUSPECT.
+ * selected for another reason: their kind, except for deselected goroutines, what they show of a
+ * start, GOTRACE_EVENT_SUSPECT.
  */
 
 /* Deselect transitions of a goroutine that exists, or select them again. Short system calls of v1

@@ -13,8 +13,9 @@ enum {
 };
 
 /* What is deselected: of goroutines with an odd id all; the ends of waits with an odd stack; odd
- * stacks and none; waits for reasons of odd length. */
-typedef enum way { WAY_GOROUTINES, WAY_STATES, WAY_STACKS, WAY_REASONS } way;
+ * stacks and none; waits for reasons of odd length; the first
+ * also if transitions are selected by their kind. */
+typedef enum way { WAY_GOROUTINES, WAY_STATES, WAY_STACKS, WAY_REASONS, WAY_KINDS } way;
 
 typedef struct events {
     gotrace_event *items;
@@ -53,7 +54,7 @@ static void deselect(gotrace_reader *reader, const gotrace_event *e, way how)
     }
     if (!changes_goroutine(e))
         return;
-    if (how == WAY_GOROUTINES && e->subject % 2)
+    if ((how == WAY_GOROUTINES || how == WAY_KINDS) && e->subject % 2)
         gotrace_reader_deselect_goroutine(reader, e->subject, true);
     if (how == WAY_REASONS && waits_odd(e))
         gotrace_reader_deselect_reason(reader, e);
@@ -75,7 +76,9 @@ static events read_events(const blob *trace, way how, bool deselects)
                                 : STATES ^ 1U << GOTRACE_STATE_RUNNING;
     gotrace_reader_select(reader, 1U << GOTRACE_KIND_SYSCALL | 1U << GOTRACE_KIND_METRIC,
                           LIVES | begins);
-    for (int state = 0; state < 8; state++)
+    if (how == WAY_KINDS)
+        gotrace_reader_select(reader, UINT32_MAX, UINT32_MAX);
+    for (int state = 0; state < 8 && how != WAY_KINDS; state++)
         if ((how == WAY_REASONS ? waiting : STATES) >> state & 1)
             gotrace_reader_select_lasting(reader, (gotrace_state)state, 0);
     while ((all.status = gotrace_reader_next(reader, &e)) == GOTRACE_EVENT) {
@@ -147,7 +150,7 @@ static bool is_between(const gotrace_event *e)
 static bool is_deselected(follower *g, const gotrace_event *e, bool hidden, way how)
 {
     bool call = e->kind == GOTRACE_KIND_SYSCALL, odd = e->stack % 2, was = g->deselected;
-    if (how == WAY_GOROUTINES) {
+    if (how == WAY_GOROUTINES || how == WAY_KINDS) {
         g->deselected = g->deselected || (changes_goroutine(e) && e->subject % 2);
         return was && (call || is_between(e));
     }
@@ -237,7 +240,7 @@ int main(void)
     Suite *suite = suite_create("deselected");
     TCase *cases = tcase_create("deselected");
     tcase_set_timeout(cases, 120);
-    tcase_add_loop_test(cases, deselected, WAY_GOROUTINES, WAY_REASONS + 1);
+    tcase_add_loop_test(cases, deselected, WAY_GOROUTINES, WAY_KINDS + 1);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }

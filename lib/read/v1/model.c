@@ -226,9 +226,12 @@ bool gt_model_wants(gotrace_reader *reader, const gt_event *e, const gt_effect *
     uint8_t kind = kind_of(e, shape);
     bool change = kind == GOTRACE_KIND_TRANSITION && shape->resource != GOTRACE_RESOURCE_PROC;
     bool long_enough = false, suspect = effect->suspect || e->flags & GOTRACE_EVENT_SUSPECT;
+    bool of_kind = gt_wants_kind(w, kind);
     deselected omitted = {0};
     reader->since = GOTRACE_NO_TIME;
     if (change && effect->goroutine && effect->from != effect->to) {
+        of_kind = of_kind && !(effect->goroutine->deselected == GT_DESELECTED &&
+                               gt_is_between(effect->from, effect->to));
         omitted = deselected_of(reader, e, effect->goroutine, effect->from, effect->to);
         long_enough = w->lasting ? lasted(reader, e, effect->goroutine, effect->from, !omitted.ends)
                                  : !omitted.ends && w->from >> effect->from & 1;
@@ -238,7 +241,7 @@ bool gt_model_wants(gotrace_reader *reader, const gt_event *e, const gt_effect *
         long_enough = gt_is_lasting(w, GOTRACE_STATE_RUNNING) &&
                       lasted(reader, e, g, GOTRACE_STATE_RUNNING, !omitted.ends);
     }
-    if (suspect || (gt_wants_kind(w, kind) && !(kind == GOTRACE_KIND_SYSCALL && omitted.begins)))
+    if (suspect || (of_kind && !(kind == GOTRACE_KIND_SYSCALL && omitted.begins)))
         return true;
     if (!change || !gt_wants_changes(w))
         return long_enough;

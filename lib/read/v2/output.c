@@ -84,7 +84,9 @@ __attribute__((noinline)) static bool wants_special(const gt_follow *f, uint8_t 
     struct gt_v2 *v2 = f->v2;
     bool changes = from != to, initial = from == GOTRACE_STATE_UNDETERMINED;
     bool creates = from == GOTRACE_STATE_NOT_EXIST;
-    bool anyway = f->suspect || initial || creates || gt_wants_kind(w, GOTRACE_KIND_TRANSITION);
+    bool of_kind = gt_wants_kind(w, GOTRACE_KIND_TRANSITION) &&
+                   !(changes && g && g->deselected == GT_DESELECTED && gt_is_between(from, to));
+    bool anyway = f->suspect || initial || creates || of_kind;
     if (g && !g->shown_start && shows_start(f, type, args, g, creates))
         anyway = true;
     if (changes && g && !f->suspect && gt_is_between(from, to))
@@ -110,8 +112,7 @@ bool gt_v2_wants_change(const gt_follow *f, uint8_t type, const uint64_t *args, 
     const gt_wanted *w = &f->reader->wanted;
     if (from == to || !g || !g->shown_start || f->suspect || from == GOTRACE_STATE_UNDETERMINED)
         return wants_special(f, type, args, g, from, to);
-    if (g->deselected == GT_DESELECTED && gt_is_between(from, to) &&
-        !gt_wants_kind(w, GOTRACE_KIND_TRANSITION)) {
+    if (g->deselected == GT_DESELECTED && gt_is_between(from, to)) {
         g->began = f->v2->last_time;
         return false;
     }
