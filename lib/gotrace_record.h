@@ -45,9 +45,10 @@ typedef struct gotrace_rec_go gotrace_rec_go;
  * or with a crash file. pc is a return address, as in the stacks that were recorded. */
 typedef size_t (*gotrace_resolve_fn)(void *ctx, uint64_t pc, gotrace_frame *frames, size_t max);
 
-/* A clock: ticks, which must not decrease on a thread. They should be shorter than an event takes:
- * times within a buffer differ, so with longer ones a thread's times run ahead of those of others.
- */
+/* A clock: ticks, which must not decrease on a thread. Ticks longer than 20 ns (a frequency below
+ * 50 MHz) are divided into shorter ones, so that the times of events have their order; this takes
+ * an atomic operation for each event. So ticks must not be shorter than the steps of the clock, if
+ * it advances by several at once. */
 typedef uint64_t (*gotrace_clock_fn)(void *ctx);
 
 /* Takes a stack: sets pcs to return addresses, innermost first; returns their number, at most max.

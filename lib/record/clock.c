@@ -31,10 +31,39 @@ static uint64_t read_monotonic(void *ctx)
     return gt_rec_monotonic();
 }
 
+/* A clock whose ticks are longer than an event takes. Readers order the events of different threads
+ * by their times, so ticks are divided, and readings differ by more than the times of the records
+ * of one event, which follow each other by one tick. */
+static uint64_t read_divided(void *recorder)
+{
+    enum { RECORDS = 16 }; /* less than an event takes */
+    gotrace_recorder *r = recorder;
+    const uint64_t now = r->options.clock(r->options.clock_ctx) << r->divided;
+    uint64_t last = atomic_load_explicit(&r->last_reading, memory_order_relaxed), next;
+    do
+        next = now >= last + RECORDS ? now : last + RECORDS;
+    while (!atomic_compare_exchange_weak(&r->last_reading, &last, next));
+    return next;
+}
+
+static void divide_ticks(gotrace_recorder *r)
+{
+    enum { LONG = 50000000, NANOSECOND = 1000000000 }; /* Hz; an event takes about 20 ns */
+    const uint64_t frequency = r->options.frequency;
+    if (frequency == 0 || frequency >= LONG)
+        return;
+    while (frequency << r->divided < NANOSECOND)
+        r->divided++;
+    r->clock = read_divided;
+    r->clock_ctx = r;
+}
+
 void gt_rec_choose_clock(gotrace_recorder *r)
 {
     r->clock = r->options.clock ? r->options.clock : read_monotonic;
     r->clock_ctx = r->options.clock_ctx;
+    if (r->options.clock)
+        divide_ticks(r);
 #if defined __x86_64__
     r->counter = !r->options.clock && is_invariant();
 #endif
@@ -62,7 +91,7 @@ enum { MEASURE_NS = 5000000 };
 uint64_t gt_rec_frequency(const gotrace_recorder *r)
 {
     if (r->options.clock)
-        return r->options.frequency;
+        return r->options.frequency << r->divided;
     uint64_t now;
     while ((now = gt_rec_monotonic()) - r->created.ns < MEASURE_NS)
         nanosleep(&(struct timespec){.tv_nsec = (long)(r->created.ns + MEASURE_NS - now)}, NULL);

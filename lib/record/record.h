@@ -362,12 +362,14 @@ struct gotrace_recorder {
     bool counter;           /* the clock is the processor's counter */
     gotrace_clock_fn clock; /* otherwise */
     void *clock_ctx;
+    unsigned divided;   /* bits by which the ticks of a coarse clock are divided */
     uint64_t first_era; /* of this trace */
     gt_rec_tables tables[GT_REC_OPEN];
 
     /* 1.5: the last number, and its time. The lock is the last that a thread takes. */
     pthread_mutex_t numbering __attribute__((aligned(GT_LINE)));
     uint64_t seq, seq_ticks;
+    _Atomic uint64_t last_reading; /* of a coarse clock */
 
     gt_rec_sample *samples; /* a ring; numbers of entries: */
     _Atomic uint64_t sample_begin, sample_end, samples_lost;
@@ -519,6 +521,11 @@ void gt_rec_note_proc(gotrace_recorder *r, uint64_t era, gotrace_rec_proc *p, ui
                       bool touched, bool locked);
 /* An event of that era about the collector follows. The caller holds `world`. */
 void gt_rec_note_gc(gotrace_recorder *r, uint64_t era);
+
+/* ---- activity.c ------------------------------------------------------------------------------ */
+
+/* Ends the sweep of the thread's proc, in an event of the thread. */
+void gt_rec_sweep_end(gotrace_rec_thread *t, bool recorded, uint64_t reclaimed);
 /* An era begins. The caller holds the lock, also for the following functions. */
 void gt_rec_notes_begin(gotrace_recorder *r, uint64_t era);
 void gt_rec_notes_free(gotrace_recorder *r);
