@@ -184,7 +184,8 @@ GOTRACE_API void gotrace_rec_thread_end(gotrace_rec_thread *thread);
 GOTRACE_API void gotrace_rec_proc_start(gotrace_rec_thread *thread, gotrace_rec_proc *proc);
 GOTRACE_API void gotrace_rec_proc_stop(gotrace_rec_thread *thread);
 
-/* An idle proc is no longer used: its handle has ended, and its id may be used again. */
+/* An idle proc is no longer used: its handle has ended, and its id may be used again. A sweep that
+ * it has not ended ends when that is started. */
 GOTRACE_API void gotrace_rec_proc_free(gotrace_rec_thread *thread, gotrace_rec_proc *proc);
 
 /* ---- goroutines ------------------------------------------------------------------------------

@@ -301,18 +301,24 @@ static bool can_end_sweep(const gotrace_rec_thread *t)
     return t->recorder->v2 || t->proc->sweep.era >= t->recorder->first_era;
 }
 
+void gt_rec_sweep_end(gotrace_rec_thread *t, bool recorded, uint64_t reclaimed)
+{
+    gt_rec_sweep *sweep = &t->proc->sweep;
+    if (recorded && can_end_sweep(t)) {
+        const uint64_t args[2] = {sweep->swept, reclaimed};
+        const bool sized = t->recorder->version >= GT_REC_FIRST_SWEPT;
+        gt_rec_event(t, GOTRACE_V1_GCSweepDone, GOTRACE_V2_GCSweepEnd, args, sized ? 2 : 0);
+    }
+    sweep->active = false;
+}
+
 void gotrace_rec_sweep_done(gotrace_rec_thread *t, uint64_t reclaimed)
 {
     if (!t || gt_rec_is_misuse(t, GT_REC_CALL_sweep_done) || !t->proc)
         return;
     gt_rec_sweep *sweep = &t->proc->sweep;
     if (sweep->active) {
-        if (gt_rec_event_begin(t) && can_end_sweep(t)) {
-            const uint64_t args[2] = {sweep->swept, reclaimed};
-            const bool sized = t->recorder->version >= GT_REC_FIRST_SWEPT;
-            gt_rec_event(t, GOTRACE_V1_GCSweepDone, GOTRACE_V2_GCSweepEnd, args, sized ? 2 : 0);
-        }
-        sweep->active = false;
+        gt_rec_sweep_end(t, gt_rec_event_begin(t), reclaimed);
         gt_rec_event_end(t);
     }
     sweep->allowed = false;

@@ -91,6 +91,8 @@ void gotrace_rec_proc_start(gotrace_rec_thread *t, gotrace_rec_proc *p)
     p->thread = t;
     t->proc = p;
     atomic_store_explicit(&t->proc_id, p->state.id, memory_order_relaxed);
+    if (__builtin_expect(p->sweep.active && !p->sweep.allowed, 0))
+        gt_rec_sweep_end(t, recorded, 0);
     gt_rec_event_end(t);
 }
 

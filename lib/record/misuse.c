@@ -266,7 +266,7 @@ static bool is_proc(const gotrace_recorder *r, const void *handle)
     const gotrace_rec_proc *p = r->procs;
     while (p && p != handle)
         p = p->next;
-    return p && p->state.status != 0;
+    return p && !p->freed;
 }
 
 static bool is_thread(const gotrace_recorder *r, const void *handle)

@@ -138,7 +138,7 @@ typedef struct gt_rec_state {
     uint64_t seq;       /* the last sequence number in that era */
     uint64_t noted_era; /* the last era in which it was noted (drop.c), and where */
     size_t noted_at;
-    _Atomic uint8_t status; /* v2's code; 0: the handle is free */
+    _Atomic uint8_t status; /* v2's code; 0: the handle is free, and there is no state */
 } gt_rec_state;
 
 /* v2's status codes, which v1's states use too. */
@@ -186,8 +186,9 @@ struct gotrace_rec_proc {
     gt_rec_stream stream; /* v1 */
     uint64_t ticks;       /* v2: of the last change of its state, as written */
     gotrace_rec_thread *thread;
-    gt_rec_sweep sweep;
+    gt_rec_sweep sweep; /* active, but not allowed: the handle was freed meanwhile */
     gt_rec_scan scan;
+    _Atomic bool freed; /* the handle is free */
     gotrace_rec_proc *next;
 } __attribute__((aligned(GT_LINE)));
 

@@ -265,7 +265,7 @@ static bool has_thread(const gotrace_recorder *r, uint64_t id)
 static bool has_proc(const gotrace_recorder *r, uint64_t id)
 {
     const gotrace_rec_proc *p = r->procs;
-    while (p && !(p->state.status != 0 && p->state.id == id))
+    while (p && !(!p->freed && p->state.id == id))
         p = p->next;
     return p;
 }
@@ -293,7 +293,8 @@ static gotrace_rec_thread *new_thread(gotrace_recorder *r, uint64_t id)
 static gotrace_rec_proc *new_proc(gotrace_recorder *r, uint64_t id)
 {
     for (gotrace_rec_proc *p = r->procs; p; p = p->next)
-        if (p->state.status == 0 && p->state.id == id) {
+        if (p->freed && p->state.id == id) {
+            p->freed = false;
             p->state.status = GT_REC_PROC_IDLE;
             return p;
         }
@@ -329,7 +330,8 @@ gotrace_rec_proc *gotrace_rec_proc_new(gotrace_recorder *r, uint64_t id)
     return p;
 }
 
-/* Source: Go 1.19, runtime/trace.go, traceProcFree. */
+/* A sweep that the proc had not ended lasts until the id is used again: only a thread that has the
+ * proc can end it. Source: Go 1.19, runtime/trace.go, traceProcFree. */
 void gotrace_rec_proc_free(gotrace_rec_thread *t, gotrace_rec_proc *p)
 {
     if (!t || !p || gt_rec_is_misuse_of(t, GT_REC_CALL_proc_free, p, 0) || p->thread)
@@ -339,7 +341,9 @@ void gotrace_rec_proc_free(gotrace_rec_thread *t, gotrace_rec_proc *p)
     for (unsigned i = 0; i < GT_REC_OPEN; i++)
         if (p->stream.buffers[i])
             gt_rec_flush(r, &p->stream, p->stream.buffers[i]->era);
-    p->state.status = 0;
+    p->sweep.allowed = false;
+    p->state.status = p->sweep.active ? GT_REC_PROC_IDLE : 0;
+    p->freed = true;
     pthread_mutex_unlock(&r->lock);
 }
 

@@ -275,6 +275,42 @@ START_TEST(dropped_idle_sweep)
 }
 END_TEST
 
+/* The same, and the proc is freed in the generation that is dropped, or the one before. */
+START_TEST(dropped_freed_sweep)
+{
+    for (int later = 0; later < 2; later++) {
+        blob trace = {0};
+        small_recorder s = dropping_recorder(NULL);
+        gotrace_rec_proc *q = gotrace_rec_proc_new(s.r, 1);
+        record_start(s.r, _i, NULL, NULL);
+        gotrace_rec_proc_start(s.t, q);
+        begin_sweep(s.t);
+        gotrace_rec_proc_stop(s.t);
+        if (!later)
+            gotrace_rec_proc_free(s.t, q);
+        gotrace_recorder_advance(s.r);
+        gotrace_rec_proc_start(s.t, s.p);
+        allocate(s.t, 100000); /* dropped */
+        gotrace_rec_proc_stop(s.t);
+        if (later)
+            gotrace_rec_proc_free(s.t, q);
+        ck_assert(read_some(s.r, &trace, 1));
+        gotrace_recorder_advance(s.r);
+        ck_assert(read_some(s.r, &trace, 4));
+        q = gotrace_rec_proc_new(s.r, 1);
+        gotrace_rec_proc_start(s.t, q);
+        begin_sweep(s.t);
+        end_sweep(s.t);
+        record_stop(s.r);
+        ck_assert(read_some(s.r, &trace, 1000));
+        ck_assert_uint_eq(gotrace_recorder_lost(s.r)->generations, 1);
+        gotrace_recorder_free(s.r);
+        record_check(&trace, _i == 24 ? 23 : _i);
+        blob_free(&trace);
+    }
+}
+END_TEST
+
 START_TEST(dropped_without_memory)
 {
     for (uint64_t fail_at = 0;; fail_at++) {
@@ -311,6 +347,7 @@ static Suite *suite(void)
     tcase_add_loop_test(t, dropped_with_freed_proc, 22, 27);
     tcase_add_loop_test(t, dropped_without_proc, 22, 27);
     tcase_add_loop_test(t, dropped_idle_sweep, 22, 27);
+    tcase_add_loop_test(t, dropped_freed_sweep, 22, 27);
     tcase_add_test(t, dropped_without_memory);
     tcase_add_test(t, not_droppable);
     suite_add_tcase(s, t);

@@ -493,6 +493,74 @@ START_TEST(procs_freed)
 }
 END_TEST
 
+static uint64_t read_seconds(void *ctx)
+{
+    return *(const uint64_t *)ctx;
+}
+
+/* A clock with long ticks: times are those of the clock, and events within a tick follow each
+ * other.
+ */
+START_TEST(long_ticks)
+{
+    const int version = versions[_i];
+    uint64_t seconds = 1700000000;
+    blob trace = {0};
+    gotrace_recorder *r = recorder_of(
+        &(gotrace_recorder_options){.size = sizeof(gotrace_recorder_options),
+                                    .clock = read_seconds,
+                                    .clock_ctx = &seconds,
+                                    .frequency = 1,
+                                    .generation_ns = UINT64_MAX});
+    gotrace_rec_thread *t = gotrace_rec_thread_new(r, 7);
+    gotrace_rec_proc *p = gotrace_rec_proc_new(r, 0);
+    record_start(r, version, blob_write, &trace);
+    gotrace_rec_proc_start(t, p);
+    for (unsigned i = 0; i < 1000; i++) {
+        gotrace_rec_heap_alloc(t, i);
+        seconds += i % 250 == 0;
+    }
+    gotrace_rec_proc_stop(t);
+    record_stop(r);
+    gotrace_recorder_free(r);
+    reading got = reading_of(trace.bytes, trace.size, NULL, READING_CHECK);
+    ck_assert(got.status == GOTRACE_END && got.summary.problems == 0);
+    ck_assert_int_ge(got.summary.duration, 3999900000);
+    ck_assert_int_le(got.summary.duration, 4000100000);
+    blob_free(&trace);
+}
+END_TEST
+
+/* Procs are freed that have not ended their sweeps, and others get their ids, in the same
+ * generation and later. */
+START_TEST(procs_freed_sweeping)
+{
+    uint64_t counts[GT_CODES];
+    const int version = versions[_i];
+    scene s = scene_new(version, NULL, NULL);
+    gotrace_rec_thread *other = gotrace_rec_thread_new(s.r, 8);
+    for (int round = 0; round < 6; round++) {
+        gotrace_rec_proc *q = gotrace_rec_proc_new(s.r, 1);
+        gotrace_rec_proc_start(other, q);
+        gotrace_rec_sweep_start(other, NULL, 0);
+        gotrace_rec_sweep_span(other, 100, NULL, 0);
+        if (round % 2)
+            gotrace_recorder_advance(s.r);
+        gotrace_rec_proc_stop(other);
+        gotrace_rec_proc_free(s.t, q);
+        if (round > 2) {
+            gotrace_recorder_advance(s.r);
+            gotrace_recorder_advance(s.r);
+        }
+    }
+    scene_stop(&s);
+    count_records(&s.trace, counts);
+    ck_assert_uint_eq(counts[version < 22 ? GOTRACE_V1_GCSweepStart : GOTRACE_V2_GCSweepBegin], 6);
+    ck_assert_uint_eq(counts[version < 22 ? GOTRACE_V1_GCSweepDone : GOTRACE_V2_GCSweepEnd], 5);
+    scene_free(&s);
+}
+END_TEST
+
 /* A thread gives up its proc in a system call, and takes it again before it leaves the call: then
  * the goroutine runs. Or the goroutine, of a thread of others, ends in it. */
 START_TEST(proc_again)
@@ -542,6 +610,8 @@ static Suite *suite(void)
 #endif
     tcase_add_loop_test(t, scans, 0, VERSIONS);
     tcase_add_loop_test(t, futile, 0, VERSIONS);
+    tcase_add_loop_test(t, long_ticks, 0, VERSIONS);
+    tcase_add_loop_test(t, procs_freed_sweeping, 0, VERSIONS);
     tcase_add_loop_test(t, procs_freed, 0, VERSIONS);
     tcase_add_loop_test(t, proc_again, 0, VERSIONS);
     suite_add_tcase(s, t);
