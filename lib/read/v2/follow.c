@@ -202,10 +202,10 @@ GT_INLINE void put_transition(gt_follow *f, gt_v2_change c, uint64_t cause)
 {
     if (f->v2->no_output)
         gt_v2_skip(f);
-    else if (f->reader->wanted.some)
-        gt_v2_select_transition(f, f->e->type, f->e->args, c, cause);
-    else
+    else if (!f->reader->wanted.some)
         return_transition(f, f->e->type, f->e->args, c, cause);
+    else if (gt_v2_selects(f, f->e->type, f->e->args, c.g, c.from, c.to))
+        gt_v2_put_selected(f, f->e->type, f->e->args, c, cause);
 }
 
 /* An event derived from another one, with arguments of its own. */
@@ -216,10 +216,10 @@ static void emit_derived(gt_follow *f, uint8_t type, uint64_t a, uint64_t b, gt_
     memset(args, 0, sizeof f->v2->out->args);
     args[0] = a;
     args[1] = b;
-    if (f->reader->wanted.some && !f->v2->no_output)
-        gt_v2_select_transition(f, type, args, change, cause);
-    else
+    if (!f->reader->wanted.some || f->v2->no_output)
         return_transition(f, type, args, change, cause);
+    else if (gt_v2_selects(f, type, args, change.g, change.from, change.to))
+        gt_v2_put_selected(f, type, args, change, cause);
 }
 
 /* Whether damaged bytes are read as an event that did not happen: it breaks a rule, and soon after

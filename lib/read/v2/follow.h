@@ -75,9 +75,13 @@ typedef struct gt_v2_change {
 bool gt_v2_wants_change(const gt_follow *f, uint8_t type, const uint64_t *args, gt_goroutine *g,
                         uint8_t from, uint8_t to);
 
-/* Makes an event of a transition, if it is selected. cause: of a run. */
-void gt_v2_select_transition(const gt_follow *f, uint8_t type, const uint64_t *args,
-                             gt_v2_change change, uint64_t cause);
+/* Takes the time of a transition. Returns whether it is to be returned, if some events are. */
+bool gt_v2_selects(const gt_follow *f, uint8_t type, const uint64_t *args, gt_goroutine *g,
+                   uint8_t from, uint8_t to);
+
+/* Makes its event then. cause: of a run. */
+void gt_v2_put_selected(const gt_follow *f, uint8_t type, const uint64_t *args, gt_v2_change change,
+                        uint64_t cause);
 
 /* Makes an event of the output. */
 void gt_v2_put_out(const gt_follow *f, gt_v2_out *out, uint8_t type, const uint64_t *args,

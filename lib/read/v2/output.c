@@ -39,7 +39,7 @@ GT_INLINE bool lasted(struct gt_v2 *v2, const gt_wanted *w, gt_goroutine *g, uin
 }
 
 /* Whether transitions with the stack of the event are deselected. */
-static bool is_deselected(const gt_follow *f, uint8_t type, const uint64_t *args)
+GT_INLINE bool is_deselected(const gt_follow *f, uint8_t type, const uint64_t *args)
 {
     const gt_v2_shape *shape = &f->v2->shapes[type];
     uint64_t stack = shape->flags & GOTRACE_SPEC_STACK ? args[shape->values - 2] : 0;
@@ -56,8 +56,8 @@ GT_INLINE bool has_deselected_reason(const gt_follow *f, uint8_t type, const uin
 
 /* A change between two states, if some goroutines, stacks or reasons are deselected; anyway: it is
  * returned whatever they are. */
-static bool wants_selected(const gt_follow *f, uint8_t type, const uint64_t *args, gt_goroutine *g,
-                           uint8_t from, uint8_t to, bool anyway)
+GT_INLINE bool wants_selected(const gt_follow *f, uint8_t type, const uint64_t *args,
+                              gt_goroutine *g, uint8_t from, uint8_t to, bool anyway)
 {
     const gt_wanted *w = &f->reader->wanted;
     bool hidden = w->by_stack && is_deselected(f, type, args);
@@ -106,34 +106,59 @@ __attribute__((noinline)) static bool wants_special(const gt_follow *f, uint8_t 
     return wanted;
 }
 
+GT_INLINE bool wants_change(const gt_follow *f, uint8_t type, const uint64_t *args, gt_goroutine *g,
+                            uint8_t from, uint8_t to)
+{
+    const gt_wanted *w = &f->reader->wanted;
+    if (from == to || !g || !g->shown_start || f->suspect || !gt_is_between(from, to))
+        return wants_special(f, type, args, g, from, to);
+    return wants_selected(f, type, args, g, from, to, gt_wants_kind(w, GOTRACE_KIND_TRANSITION));
+}
+
 bool gt_v2_wants_change(const gt_follow *f, uint8_t type, const uint64_t *args, gt_goroutine *g,
                         uint8_t from, uint8_t to)
 {
-    const gt_wanted *w = &f->reader->wanted;
-    if (from == to || !g || !g->shown_start || f->suspect || from == GOTRACE_STATE_UNDETERMINED)
-        return wants_special(f, type, args, g, from, to);
-    if (g->deselected == GT_DESELECTED && gt_is_between(from, to)) {
-        g->began = f->v2->last_time;
-        return false;
-    }
-    if (g->deselected || w->by_stack || (w->by_reason && to == GOTRACE_STATE_WAITING))
-        return wants_special(f, type, args, g, from, to);
-    return lasted(f->v2, w, g, from, w->into >> to & 1);
+    return wants_change(f, type, args, g, from, to);
 }
 
-void gt_v2_select_transition(const gt_follow *f, uint8_t type, const uint64_t *args, gt_v2_change c,
-                             uint64_t cause)
+/* gt_v2_selects without its fast paths. Not a part of it, which so has no registers to save. */
+__attribute__((noinline)) static bool selects_change(const gt_follow *f, uint8_t type,
+                                                     const uint64_t *args, gt_goroutine *g,
+                                                     uint8_t from, uint8_t to)
 {
-    struct gt_v2 *v2 = f->v2;
-    int64_t time = gt_v2_take_event_time(f->reader, v2, f->e->time);
-    uint8_t want = f->reader->wanted.types[type];
-    if (want == GT_WANT_CHANGE ? !gt_v2_wants_change(f, type, args, c.g, c.from, c.to)
-                               : want == GT_WANT_NOT && !f->suspect) {
-        f->reader->summary.returned++;
-        return;
+    bool wanted = wants_change(f, type, args, g, from, to);
+    f->reader->summary.returned += !wanted;
+    return wanted;
+}
+
+bool gt_v2_selects(const gt_follow *f, uint8_t type, const uint64_t *args, gt_goroutine *g,
+                   uint8_t from, uint8_t to)
+{
+    const gt_wanted *w = &f->reader->wanted;
+    gt_v2_take_event_time(f->reader, f->v2, f->e->time);
+    const uint8_t want = w->types[type];
+    bool wanted = want != GT_WANT_NOT || f->suspect;
+    if (want == GT_WANT_CHANGE) {
+        if (!g || !g->shown_start || f->suspect || from == to || !gt_is_between(from, to))
+            return selects_change(f, type, args, g, from, to);
+        if (g->deselected == GT_DESELECTED) {
+            g->began = f->v2->last_time;
+            wanted = false;
+        } else if (g->deselected || w->by_stack || (w->by_reason && to == GOTRACE_STATE_WAITING)) {
+            return selects_change(f, type, args, g, from, to);
+        } else {
+            wanted = lasted(f->v2, w, g, from, w->into >> to & 1);
+        }
     }
-    gt_v2_out *out = &v2->out[v2->out_count];
-    out->event.ticks = (uint64_t)time;
+    f->reader->summary.returned += !wanted;
+    return wanted;
+}
+
+void gt_v2_put_selected(const gt_follow *f, uint8_t type, const uint64_t *args, gt_v2_change c,
+                        uint64_t cause)
+{
+    gt_v2_out *out = &f->v2->out[f->v2->out_count];
+    out->event.ticks = (uint64_t)f->v2->last_time;
     out->event.type = type;
     gt_v2_put_out(f, out, type, args, c);
     out->event.cause = cause;
