@@ -436,7 +436,7 @@ static gotrace_status read_events(find_run *r)
         beginning = r->states.beginning;
         if (r->search.ends || r->job->too_hard || (n % INTERVAL == 0 && has_failed(r)))
             return GOTRACE_END;
-        if (r->job->threads > 1 && r->states.begun && !beginning)
+        if (r->job->threads > 1 && !r->feed.begun && r->states.begun && !beginning)
             begin_thread(r, n);
     }
     return status;
