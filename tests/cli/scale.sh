@@ -68,7 +68,7 @@ for trace in v1-changes v2-changes v1-goroutines v2-goroutines; do
 done
 
 # Objects that exist at the same time need memory, half of it in the reader: here 105 MiB, and for
-# chrome 130 MiB if the consumer of the output is slow.
+# chrome 134 MiB if the consumer of the output is slow.
 {
     printf '%s\n' 'Trace Go1.21' 'Batch p=0 ticks=1000'
     awk 'BEGIN {
@@ -78,7 +78,7 @@ done
     echo 'Frequency freq=1000000000'
 } | gotrace synth -o v1-alive
 for format in chrome perfetto; do
-    (ulimit -v 135168; exec gotrace convert -q --to $format v1-alive) | (sleep 2; cat >/dev/null)
+    (ulimit -v 143360; exec gotrace convert -q --to $format v1-alive) | (sleep 2; cat >/dev/null)
     echo "$format: => ${PIPESTATUS[0]}"
 done
 
