@@ -197,13 +197,14 @@ GT_INLINE void return_transition(gt_follow *f, uint8_t type, const uint64_t *arg
         gt_v2_emit_args(f, type, args, c)->event.cause = cause;
 }
 
-/* The same for most events: nothing else of the output changes. */
-GT_INLINE void put_transition(gt_follow *f, gt_v2_change c, uint64_t cause)
+/* The same for the event of a row. */
+GT_INLINE void put_transition(gt_follow *f, const gotrace_semantics *does, gt_v2_change c,
+                              uint64_t cause)
 {
-    if (f->v2->no_output)
+    if (f->v2->no_output) /* nothing else of the output changes */
         gt_v2_skip(f);
     else if (!f->reader->wanted.some)
-        return_transition(f, f->e->type, f->e->args, c, cause);
+        return_transition(f, (uint8_t)(does - rows), f->e->args, c, cause);
     else if (gt_v2_selects(f, f->e->type, f->e->args, c.g, c.from, c.to))
         gt_v2_put_selected(f, f->e->type, f->e->args, c, cause);
 }
@@ -404,7 +405,7 @@ static bool end_goroutine(gt_follow *f)
     return gt_goroutine_end(&f->v2->goroutines, g);
 }
 
-static gt_followed create(gt_follow *f, const gotrace_semantics *does)
+GT_INLINE gt_followed create(gt_follow *f, const gotrace_semantics *does)
 {
     uint64_t id = f->e->args[0];
     uint8_t status = status_of(does->other.to);
@@ -428,7 +429,7 @@ static gt_followed create(gt_follow *f, const gotrace_semantics *does)
             return gt_v2_refused(f);
     }
     f->reader->summary.goroutines_created++;
-    put_transition(f, (gt_v2_change){g, id, GOTRACE_STATE_NOT_EXIST, does->other.to}, 0);
+    put_transition(f, does, (gt_v2_change){g, id, GOTRACE_STATE_NOT_EXIST, does->other.to}, 0);
     if (does->other.to == GOTRACE_STATE_RUNNING || does->other.to == GOTRACE_STATE_SYSCALL)
         gt_v2_bind_goroutine(f->t, g);
     return GT_FOLLOW_DONE;
@@ -484,11 +485,11 @@ static gt_followed switch_goroutines(gt_follow *f, const gotrace_semantics *does
     const gt_v2_change self = change_of_self(f, does);
     bool wakes = does->other.from == GOTRACE_STATE_WAITING;
     if (wakes) {
-        put_transition(f, (gt_v2_change){next, id, GOTRACE_STATE_WAITING, GOTRACE_STATE_RUNNABLE},
-                       0);
+        put_transition(f, does,
+                       (gt_v2_change){next, id, GOTRACE_STATE_WAITING, GOTRACE_STATE_RUNNABLE}, 0);
         emit_derived(f, stop_type(does->self.to), 0, 0, self, 0);
     } else {
-        put_transition(f, self, 0);
+        put_transition(f, does, self, 0);
     }
     bool same = f->g && next == f->g;
     uint64_t cause = wakes ? f->e->offset : next->cause;
@@ -542,7 +543,8 @@ GT_INLINE gt_followed follow_goroutines(gt_follow *f, const gotrace_semantics *d
     if (other && does->self.to)
         return switch_goroutines(f, does, other);
     if (other) {
-        put_transition(f, (gt_v2_change){other, f->e->args[0], does->other.from, does->other.to},
+        put_transition(f, does,
+                       (gt_v2_change){other, f->e->args[0], does->other.from, does->other.to},
                        does->other.to == GOTRACE_STATE_RUNNING ? other->cause : 0);
         change_other(f, does, other);
         return GT_FOLLOW_DONE;
@@ -552,7 +554,7 @@ GT_INLINE gt_followed follow_goroutines(gt_follow *f, const gotrace_semantics *d
     if (with_proc && does->proc.to == GOTRACE_STATE_ABANDONED && f->p)
         emit_derived(f, GOTRACE_V2_ProcSteal, f->p->id, 0,
                      (gt_v2_change){NULL, f->p->id, GOTRACE_STATE_RUNNING, GOTRACE_STATE_IDLE}, 0);
-    put_transition(f, change_of_self(f, does), 0);
+    put_transition(f, does, change_of_self(f, does), 0);
     if (with_proc)
         change_own_proc(f, does);
     return change_self(f, does) ? GT_FOLLOW_DONE : gt_v2_refused(f);
@@ -620,7 +622,8 @@ static gt_followed proc_stop(gt_follow *f, const gotrace_semantics *does)
     if (!gt_v2_context(f, does->needs) || !check_own_proc(f, does, 0))
         return GT_FOLLOW_FAILED;
     put_transition(
-        f, (gt_v2_change){NULL, f->p ? f->p->id : GT_V2_NO_ID, does->proc.from, does->proc.to}, 0);
+        f, does,
+        (gt_v2_change){NULL, f->p ? f->p->id : GT_V2_NO_ID, does->proc.from, does->proc.to}, 0);
     if (f->p)
         gt_v2_set_proc(f, f->p, proc_status_of(does->proc.to));
     if (f->t)
@@ -676,7 +679,7 @@ GT_INLINE gt_followed follow_named_proc(gt_follow *f, const gotrace_semantics *d
         return GT_FOLLOW_FALSE;
     uint8_t from = steals ? (abandoned ? GOTRACE_STATE_IDLE : GOTRACE_STATE_RUNNING)
                           : does->proc.from;
-    put_transition(f, (gt_v2_change){NULL, id, from, does->proc.to}, 0);
+    put_transition(f, does, (gt_v2_change){NULL, id, from, does->proc.to}, 0);
     p->seq = seq;
     p->generation = f->generation;
     gt_v2_set_proc(f, p, proc_status_of(does->proc.to));
