@@ -150,15 +150,15 @@ static inline void change_proc(run *r, int64_t proc, uint8_t state, uint64_t run
     begin_state(r, p, state);
 }
 
-void stat_load_interval(run *r, const stat_goroutine *g, const interval *i, const gotrace_event *e)
+void stat_load_interval(run *r, const stat_goroutine *g, const interval *i, int64_t proc)
 {
-    if (!e || e->proc == GOTRACE_NO_PROC)
+    if (proc == GOTRACE_NO_PROC)
         return;
     bool runs = i->next == GOTRACE_STATE_RUNNING;
     uint8_t state = runs                               ? (g->worker ? PROC_GC : PROC_RUNS)
                     : i->next == GOTRACE_STATE_SYSCALL ? PROC_SYSCALL
                                                        : PROC_SCHEDULER;
-    change_proc(r, e->proc, state, runs ? g->g.id : 0);
+    change_proc(r, proc, state, runs ? g->g.id : 0);
 }
 
 void stat_load_proc(run *r, const gotrace_event *e)

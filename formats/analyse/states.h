@@ -153,32 +153,53 @@ void states_find_function(states *s, goroutine *g, const gotrace_event *e);
 typedef void states_interval_fn(void *ctx, goroutine *g, const interval *i, const gotrace_event *e);
 typedef void states_changed_fn(void *ctx, goroutine *g, const gotrace_event *e);
 
-/* Ends the current interval, and reports it. */
-static inline void states_close(states *s, goroutine *g, uint8_t next, const gotrace_event *e,
-                                states_interval_fn *report)
+/* Ends the current interval. */
+static inline interval *states_finish(const states *s, goroutine *g, uint8_t next)
 {
     interval *i = &g->current;
     i->end = s->time;
     i->next = next;
     i->inside = i->place == STATES_INSIDE || (i->place == STATES_BEFORE && i->end > i->begin);
-    report(s->user.ctx, g, i, e);
+    return i;
 }
 
+/* The same, and reports it. */
+static inline void states_close(states *s, goroutine *g, uint8_t next, const gotrace_event *e,
+                                states_interval_fn *report)
+{
+    report(s->user.ctx, g, states_finish(s, g, next), e);
+}
+
+/* What an interval has of the event that begins it. */
+typedef struct states_origin {
+    uint64_t cause;
+    uint32_t reason, stack;
+} states_origin;
+
 /* Begins an interval. known: its beginning is in the trace. */
-static inline void states_open(states *s, goroutine *g, uint8_t state, bool known,
-                               const gotrace_event *e)
+static inline void states_start(const states *s, goroutine *g, uint8_t state, bool known,
+                                states_origin origin)
 {
     interval *i = &g->current;
     i->begin = s->time;
     i->lost = 0;
-    i->cause = e->goroutine;
-    i->reason = e->reason ? stacks_reason(s->stacks, e->reason) : 0;
-    i->stack = stacks_of(s->stacks, e->generation_index, e->stack);
+    i->cause = origin.cause;
+    i->reason = origin.reason;
+    i->stack = origin.stack;
     i->state = state;
     i->place = (uint8_t)s->place;
     i->whole = known && s->place == STATES_INSIDE;
     if (state == GOTRACE_STATE_RUNNING && g->started == STATES_NEVER)
         g->started = s->time;
+}
+
+static inline void states_open(states *s, goroutine *g, uint8_t state, bool known,
+                               const gotrace_event *e)
+{
+    states_start(s, g, state, known,
+                 (states_origin){.cause = e->goroutine,
+                                 .reason = e->reason ? stacks_reason(s->stacks, e->reason) : 0,
+                                 .stack = stacks_of(s->stacks, e->generation_index, e->stack)});
 }
 
 /* The event that ends a system call of v1 that did not block; it is the current one. */
@@ -261,6 +282,50 @@ static inline __attribute__((always_inline)) void states_step(states *s, const g
     else
         states_call(s, g, e, report, changed);
 }
+
+/* ---- the same with most records, of which no event needs to be made ---------------------------
+ */
+
+/* Whether nothing else changes, so that no event of the record needs to be made: the goroutine
+ * exists before and afterwards, and the record does not show where it starts. *reason: of the next
+ * state. */
+static inline bool states_change_only(const states *s, const goroutine *g, const gotrace_brief *b,
+                                      uint32_t *reason)
+{
+    if (!g || g->current.state == GOTRACE_STATE_UNDETERMINED ||
+        (!g->named && (b->stack != 0 || b->given == GOTRACE_BRIEF_START_STACK)))
+        return false;
+    const char *text = b->given == GOTRACE_BRIEF_REASON ? b->extra.reason : NULL;
+    *reason = text ? stacks_reason(s->stacks, text) : 0;
+    return *reason != s->forever;
+}
+
+/* The goroutine whose state a record changes, if it is in a state; s->usual must be set. */
+static inline goroutine *states_changed_by(const states *s, const gotrace_brief *b)
+{
+    const bool changes = b->kind == GOTRACE_KIND_TRANSITION &&
+                         b->resource == GOTRACE_RESOURCE_GOROUTINE && b->from != b->to &&
+                         b->from > GOTRACE_STATE_NOT_EXIST && b->to > GOTRACE_STATE_NOT_EXIST;
+    return changes ? states_goroutine(s, b->subject) : NULL;
+}
+
+/* The goroutine of a system call of v1 that did not block. */
+static inline goroutine *states_called_by(const states *s, const gotrace_brief *b)
+{
+    return s->v1 && b->kind == GOTRACE_KIND_SYSCALL ? states_goroutine(s, b->goroutine) : NULL;
+}
+
+/* Ends the goroutine's interval, which the caller reports. */
+static inline const interval *states_leave(states *s, goroutine *g, int64_t time, uint8_t next)
+{
+    states_advance(s, time);
+    if (g->current.state == GOTRACE_STATE_SYSCALL)
+        states_leave_syscall(s, g);
+    return states_finish(s, g, next);
+}
+
+/* ---- what events are --------------------------------------------------------------------------
+ */
 
 /* The stack whose outermost function is where the subject of a transition starts; 0: the event has
  * none. The first one of a goroutine counts; what v1 reports before states_beginning_ends is

@@ -166,6 +166,32 @@ static bool attend_interval(run *r, stat_goroutine *own, const interval *i, cons
     return true;
 }
 
+/* What an interval and the next state are for procs and latencies, whether or not it is selected.
+ * proc: of the event. */
+__attribute__((always_inline)) static inline void follow_interval(run *r, stat_goroutine *g,
+                                                                  const interval *i, int64_t proc)
+{
+    if (i->next == GOTRACE_STATE_RUNNING || i->state == GOTRACE_STATE_RUNNING)
+        stat_load_interval(r, g, i, proc);
+    if (i->next == GOTRACE_STATE_RUNNABLE)
+        stat_runnable(r, g, i);
+}
+
+/* An interval that is selected. */
+__attribute__((always_inline)) static inline void add_interval(run *r, stat_goroutine *g,
+                                                               const interval *i)
+{
+    times_add(r, &g->times, i);
+    g->selected += i->end - i->begin;
+    if (r->rows_only)
+        return;
+    if (i->state == GOTRACE_STATE_WAITING || i->state == GOTRACE_STATE_SYSCALL)
+        stat_wait(r, i);
+    else if (i->state == GOTRACE_STATE_RUNNABLE && i->whole && run_inside(r) &&
+             i->next == GOTRACE_STATE_RUNNING)
+        stat_latency(r, g, i);
+}
+
 __attribute__((always_inline)) static inline void
 interval_ends(void *ctx, goroutine *g, const interval *i, const gotrace_event *e)
 {
@@ -173,21 +199,9 @@ interval_ends(void *ctx, goroutine *g, const interval *i, const gotrace_event *e
     stat_goroutine *own = (stat_goroutine *)g;
     if (r->stop_depth || stat_is_collector(own))
         stat_collector_interval(r, own, i, e);
-    if (i->next == GOTRACE_STATE_RUNNING || i->state == GOTRACE_STATE_RUNNING)
-        stat_load_interval(r, own, i, e);
-    if (i->next == GOTRACE_STATE_RUNNABLE)
-        stat_runnable(r, own, i);
-    if (r->attended ? !attend_interval(r, own, i, e) : !i->inside)
-        return;
-    times_add(r, &own->times, i);
-    own->selected += i->end - i->begin;
-    if (r->rows_only)
-        return;
-    if (i->state == GOTRACE_STATE_WAITING || i->state == GOTRACE_STATE_SYSCALL)
-        stat_wait(r, i);
-    else if (i->state == GOTRACE_STATE_RUNNABLE && i->whole && run_inside(r) &&
-             i->next == GOTRACE_STATE_RUNNING)
-        stat_latency(r, own, i);
+    follow_interval(r, own, i, e ? e->proc : GOTRACE_NO_PROC);
+    if (r->attended ? attend_interval(r, own, i, e) : i->inside)
+        add_interval(r, own, i);
 }
 
 static void goroutine_ends(void *ctx, goroutine *g, int64_t time, const gotrace_event *e)
@@ -329,6 +343,71 @@ static inline void add_event(run *r, const gotrace_event *e)
         settle(r);
 }
 
+/* An interval ends at a record. */
+__attribute__((always_inline)) static inline void end_by_record(run *r, goroutine *g,
+                                                                const interval *i, int64_t proc)
+{
+    follow_interval(r, (stat_goroutine *)g, i, proc);
+    if (i->inside)
+        add_interval(r, (stat_goroutine *)g, i);
+}
+
+/* A system call that did not block: two changes of state. */
+static void add_call(run *r, goroutine *g, const gotrace_brief *b, states_origin origin)
+{
+    states *s = &r->states;
+    const int64_t proc = feed_widened(b->proc);
+    end_by_record(r, g, states_leave(s, g, b->time, GOTRACE_STATE_SYSCALL), proc);
+    states_start(s, g, GOTRACE_STATE_SYSCALL, true, origin);
+    states_pass_syscall(s, g, proc);
+    states_advance(s, s->clock + 1);
+    g->current.lost = s->time;
+    end_by_record(r, g, states_finish(s, g, GOTRACE_STATE_RUNNING), proc);
+    states_start(s, g, GOTRACE_STATE_RUNNING, true, (states_origin){.cause = b->goroutine});
+}
+
+static inline void add_change(run *r, goroutine *g, const gotrace_brief *b, states_origin origin)
+{
+    states *s = &r->states;
+    const int64_t proc = feed_widened(b->proc);
+    end_by_record(r, g, states_leave(s, g, b->time, b->to), proc);
+    states_start(s, g, b->to, true, origin);
+    if (b->to == GOTRACE_STATE_SYSCALL)
+        states_enter_syscall(s, g, proc);
+}
+
+/* A record that changes only the state of a goroutine and what procs do. False: it does more. */
+static inline bool add_record(run *r, const gotrace_brief *b)
+{
+    const states *s = &r->states;
+    goroutine *changed = states_changed_by(s, b);
+    goroutine *g = changed ? changed : states_called_by(s, b);
+    states_origin origin = {.cause = b->goroutine};
+    if (!states_change_only(s, g, b, &origin.reason) || stat_is_collector((stat_goroutine *)g))
+        return false;
+    origin.stack = stacks_of(s->stacks, r->feed.event.generation_index, b->stack);
+    if (changed)
+        add_change(r, g, b, origin);
+    else
+        add_call(r, g, b, origin);
+    return true;
+}
+
+/* Adds such records, if they are next and an event is not needed for another reason. Returns their
+ * number. */
+static size_t add_records(run *r)
+{
+    feed *f = &r->feed;
+    const gotrace_brief *first = f->next, *b = first;
+    if (r->attended || r->stop_depth || !r->states.usual)
+        return 0;
+    while (b != f->last && add_record(r, b))
+        b++;
+    f->next = b;
+    r->figure->events += (size_t)(b - first);
+    return (size_t)(b - first);
+}
+
 /* Memory was refused: the pass ends. */
 static bool has_failed(run *r)
 {
@@ -345,16 +424,21 @@ static gotrace_status read_events(run *r, size_t threads)
 {
     const gotrace_event *e;
     gotrace_status status;
-    unsigned count = 0;
+    size_t count = 0;
     /* With one thread, rows are written where they are between the problems of the trace. */
     const bool in_advance = threads > 1 || !r->all->each;
     while ((status = feed_next(&r->feed, &e)) == GOTRACE_EVENT) {
         add_event(r, e);
-        if ((r->attended && !watch_event(r, e)) ||
-            (++count % EVENTS_BETWEEN_CHECKS == 0 && has_failed(r)))
+        if (r->attended && !watch_event(r, e))
             return GOTRACE_END;
         if (!r->feed.begun && r->states.begun && in_advance)
             feed_begin(&r->feed, threads > 1);
+        count += 1 + add_records(r);
+        if (count >= EVENTS_BETWEEN_CHECKS) {
+            count = 0;
+            if (has_failed(r))
+                return GOTRACE_END;
+        }
     }
     return status;
 }

@@ -111,8 +111,8 @@ void stat_label(run *r, const gotrace_event *e);
 void stat_metric(run *r, const gotrace_event *e);
 void stat_collector_interval(run *r, stat_goroutine *g, const interval *i, const gotrace_event *e);
 void stat_collector_end(run *r);
-/* To be called if the goroutine begins or ends to run. */
-void stat_load_interval(run *r, const stat_goroutine *g, const interval *i, const gotrace_event *e);
+/* To be called if the goroutine begins or ends to run; proc: of the event. */
+void stat_load_interval(run *r, const stat_goroutine *g, const interval *i, int64_t proc);
 void stat_load_proc(run *r, const gotrace_event *e);
 void stat_load_end(run *r);
 

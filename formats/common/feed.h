@@ -52,7 +52,8 @@ static inline void feed_begin(feed *f, bool threaded)
         feed_begin_records(f, threaded);
 }
 
-/* gotrace_brief.given of a record whose extra.other is a copy of the event. Most are transitions,
+/* gotrace_brief.given of a record whose extra.other is a copy of the event; its kind is
+ * GOTRACE_KIND_NONE. Most are transitions,
  * of which there is only the record: an event of 192 bytes takes longer to move from one processor
  * to another than to decode. */
 enum { FEED_WHOLE = GOTRACE_BRIEF_OTHER };
