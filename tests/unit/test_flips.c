@@ -1,6 +1,6 @@
 /*
- * test_flips.c - a flipped bit in a table of a generation (1.22 and later) is restored, and
- * reported as one error.
+ * test_flips.c - a flipped bit in a table, the clocks or a header of a generation (1.22 and later)
+ * is restored, and reported as one error.
  */
 #include "read/v2/v2.h"
 #include "reading.h"
@@ -119,6 +119,87 @@ START_TEST(values_of_table_records_give_one_error)
 }
 END_TEST
 
+/* Offset of the first byte of the record that ends a generation; 0: there is none. */
+static size_t end_of(const gt_batch *b, const blob *trace)
+{
+    size_t at = b->data + b->size;
+    return at < trace->size && trace->bytes[at] == GOTRACE_V2_EndOfGeneration ? at : 0;
+}
+
+typedef void flip_fn(blob *trace, const gt_batch *batch, tally *t);
+
+/* Flips bits of each batch. */
+static tally flip_batches(const char *name, flip_fn *flip_batch)
+{
+    tally t = {0};
+    gotrace_source *source;
+    blob trace = trace_sample(name);
+    gotrace_reader *reader = open_trace(&trace, &source, NULL);
+    ck_assert_int_eq(gotrace_reader_index(reader), GOTRACE_OK);
+    const struct gt_v2 *v2 = reader->v2;
+    for (size_t i = 0; i < v2->batch_count; i++)
+        flip_batch(&trace, &v2->batches[i], &t);
+    gotrace_reader_close(reader);
+    gotrace_source_close(source);
+    blob_free(&trace);
+    ck_assert_uint_gt(t.flips, 4);
+    return t;
+}
+
+static void flip_byte(blob *trace, size_t at, tally *t)
+{
+    for (unsigned bit = 0; bit < 8; bit++)
+        flip(trace, at, (uint8_t)(1 << bit), t);
+}
+
+static void flip_markers(blob *trace, const gt_batch *b, tally *t)
+{
+    bool marked = b->kind != GT_BATCH_EVENTS && b->kind != GT_BATCH_EXPERIMENT;
+    if (marked)
+        flip_byte(trace, b->data, t);
+    if (b->kind == GT_BATCH_SAMPLES || b->kind == GT_BATCH_SYNC)
+        flip_byte(trace, b->offset, t);
+    if (end_of(b, trace))
+        flip_byte(trace, end_of(b, trace), t);
+}
+
+START_TEST(markers_are_restored)
+{
+    tally t = flip_batches(names[_i], flip_markers);
+    ck_assert_uint_eq(t.one_error, t.flips);
+    ck_assert_uint_ge(100 * t.restored, 90 * t.flips);
+}
+END_TEST
+
+static void flip_clocks(blob *trace, const gt_batch *b, tally *t)
+{
+    if (b->kind == GT_BATCH_SYNC)
+        for (size_t i = 0; i < b->size; i++)
+            flip(trace, b->data + i, 1 << 7, t); /* where a number ends */
+}
+
+START_TEST(numbers_of_clocks_are_restored)
+{
+    tally t = flip_batches(names[_i], flip_clocks);
+    ck_assert_uint_eq(t.one_error, t.flips);
+    ck_assert_uint_eq(t.restored, t.flips);
+}
+END_TEST
+
+/* Such a batch is read as one of the generation that is around it. */
+static void flip_generation(blob *trace, const gt_batch *b, tally *t)
+{
+    flip_byte(trace, b->offset + (b->kind == GT_BATCH_EXPERIMENT ? 2 : 1), t);
+}
+
+START_TEST(numbers_of_generations_give_one_error)
+{
+    tally t = flip_batches(names[_i], flip_generation);
+    ck_assert_uint_ge(100 * t.one_error, 98 * t.flips);
+    ck_assert_uint_eq(t.more_errors, 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("flips");
@@ -126,6 +207,9 @@ int main(void)
     tcase_set_timeout(cases, 240);
     tcase_add_loop_test(cases, types_of_table_records_are_restored, 0, NAMES);
     tcase_add_loop_test(cases, values_of_table_records_give_one_error, 0, NAMES);
+    tcase_add_loop_test(cases, markers_are_restored, 0, NAMES);
+    tcase_add_loop_test(cases, numbers_of_clocks_are_restored, 0, NAMES);
+    tcase_add_loop_test(cases, numbers_of_generations_give_one_error, 0, NAMES);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }

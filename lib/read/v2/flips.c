@@ -9,14 +9,16 @@ enum {
     HEADERS = 8,      /* number of headers that follow one that is right, ... */
     NEAR_HEADERS = 2, /* ... or, where other damage is near */
     HEADER_MAX = 1 + 5 * GT_VARINT_MAX,
+    MOST_THREAD_BITS = 48, /* of the id of a thread, which may be an address */
 };
 
 /* ---- headers --------------------------------------------------------------------------------- */
 
 /* Reads the header at that offset, with a bit of it corrected, and finds the next one. *number: the
- * generation of the one before, or 0. False if it is not valid. */
+ * generation of the one before, or 0; *size_at: where the size of the batch is. False if it is not
+ * valid. */
 static bool skip_batch(gotrace_reader *reader, uint64_t *at, const gotrace_flip *flip,
-                       uint64_t *number)
+                       uint64_t *number, uint64_t *size_at)
 {
     uint8_t bytes[HEADER_MAX];
     uint64_t v[5] = {0};
@@ -36,12 +38,15 @@ static bool skip_batch(gotrace_reader *reader, uint64_t *at, const gotrace_flip 
     bool experiment = type == GOTRACE_V2_ExperimentalBatch && version >= GOTRACE_FIRST_EXPERIMENTS;
     if (type != GOTRACE_V2_EventBatch && !experiment)
         return false;
-    for (unsigned i = experiment ? 0 : 1; i < 5; i++)
+    for (unsigned i = experiment ? 0 : 1; i < 5; i++) {
+        *size_at = *at + (uint64_t)(p - bytes);
         if (gt_varint(&p, bytes + n, &v[i]) <= 0)
             return false;
+    }
     bool follows = *number == 0 || v[1] == *number || v[1] == *number + 1;
+    bool thread = v[2] == GT_V2_NO_ID || v[2] >> MOST_THREAD_BITS == 0;
     uint64_t data = *at + (uint64_t)(p - bytes);
-    if (!follows || v[4] > GT_V2_MAX_BATCH || v[4] > reader->summary.size - data)
+    if (!follows || !thread || v[4] > GT_V2_MAX_BATCH || v[4] > reader->summary.size - data)
         return false;
     *number = v[1];
     *at = data + v[4];
@@ -49,39 +54,44 @@ static bool skip_batch(gotrace_reader *reader, uint64_t *at, const gotrace_flip 
 }
 
 /* Whether a batch at that offset, corrected, is followed by others or, after at least one, by the
- * end of the trace. */
-static bool leads_on(gotrace_reader *reader, uint64_t at, const gotrace_flip *flip, unsigned most)
+ * end of the trace. At the end of the trace may also be the end of a generation or, if its size is
+ * as recorded, the last batch of the generation with the number `open`. */
+static bool leads_on(gotrace_reader *reader, uint64_t at, const gotrace_flip *flip, unsigned most,
+                     uint64_t open)
 {
-    uint64_t number = 0;
+    uint64_t number = open, size_at = 0;
+    bool marked = reader->summary.version >= GOTRACE_FIRST_GENERATION_END;
     for (unsigned i = 0; i <= most; i++) {
-        if (i > 1 && at == reader->summary.size)
+        bool whole = !marked && number == open && flip->offset < size_at;
+        bool ended = i == 1 && (number == 0 || whole);
+        if ((i > 1 || ended) && at == reader->summary.size)
             return true;
-        if (!skip_batch(reader, &at, flip, &number))
+        if (!skip_batch(reader, &at, flip, &number, &size_at))
             return false;
     }
     return true;
 }
 
 static void try_header(gotrace_reader *reader, uint64_t header, uint64_t end, unsigned most,
-                       gt_candidates *c)
+                       uint64_t open, gt_candidates *c)
 {
     for (uint64_t at = header; at < end && at < reader->summary.size; at++)
         for (unsigned bit = 0; bit < 8; bit++) {
             gotrace_flip flip = {at, (uint8_t)(1 << bit)};
-            if (leads_on(reader, header, &flip, most))
+            if (leads_on(reader, header, &flip, most, open))
                 gt_candidates_add(c, at, flip.mask);
         }
 }
 
 void gt_v2_find_header_flips(gotrace_reader *reader, const gt_batch *before, uint64_t at,
-                             gt_candidates *c)
+                             uint64_t open, gt_candidates *c)
 {
     static const unsigned reach[] = {HEADERS, NEAR_HEADERS};
     c->count = 0;
     for (unsigned i = 0; i < 2 && c->count == 0; i++) {
         if (before)
-            try_header(reader, before->offset, before->data, reach[i], c);
-        try_header(reader, at, at + HEADER_MAX, reach[i], c);
+            try_header(reader, before->offset, before->data, reach[i], 0, c);
+        try_header(reader, at, at + HEADER_MAX, reach[i], open, c);
     }
 }
 
@@ -166,6 +176,19 @@ bool gt_v2_find_record_flips(gotrace_reader *reader, const gt_batch *batch,
     b.reach = GT_FLIP_NEAR;
     if (c->count == 0)
         try_records(&b, batch, first, end, at, c);
+    return true;
+}
+
+bool gt_v2_begins_with_event(gotrace_reader *reader, const gt_batch *batch, bool *fits)
+{
+    struct gt_v2 *v2 = reader->v2;
+    gt_candidates c = {.count = 0};
+    size_t size;
+    if (!gt_v2_read_batch(reader, v2, batch, &size))
+        return false;
+    const bytes b = {v2, v2->buffer, v2->buffer + size, GT_FLIP_REACH};
+    try_record(&b, 0, size > 0, batch->data, 0, &c);
+    *fits = c.count > 0;
     return true;
 }
 
@@ -255,6 +278,17 @@ static void try_entry(const table *t, const uint8_t *from, const uint8_t *to, co
 static table table_of(const gotrace_reader *reader, const gt_batch *batch, const uint8_t *end)
 {
     return (table){batch, reader->v2->buffer, end, GT_FLIP_REACH, ANY_SIZE};
+}
+
+bool gt_v2_is_table(gotrace_reader *reader, const gt_batch *batch, bool *fits)
+{
+    size_t size;
+    if (!gt_v2_read_batch(reader, reader->v2, batch, &size))
+        return false;
+    table t = table_of(reader, batch, reader->v2->buffer + size);
+    t.reach = GT_FLIP_NEAR;
+    *fits = are_entries(&t, t.start + 1, t.start);
+    return true;
 }
 
 static bool has_entries(const gt_batch *batch)

@@ -6,9 +6,10 @@
 
 #include "read/v2/v2.h"
 
-/* at: the offset where no header can be read; before: the batch before it, or NULL. */
+/* at: the offset where no header can be read; before: the batch before it, or NULL; open: the
+ * number of the generation that is not complete, or 0. */
 void gt_v2_find_header_flips(gotrace_reader *reader, const gt_batch *before, uint64_t at,
-                             gt_candidates *candidates);
+                             uint64_t open, gt_candidates *candidates);
 
 /* at: the offset of a record of the batch that cannot be read; [first, end): the records before it
  * that are decoded. False on failure. */
@@ -22,5 +23,10 @@ void gt_v2_find_table_flips(const gotrace_reader *reader, const gt_batch *batch,
                             const uint8_t *end, gt_candidates *candidates);
 void gt_v2_find_id_flips(const gotrace_reader *reader, const gt_batch *batch, const uint8_t *at,
                          const uint8_t *end, gt_candidates *candidates);
+
+/* Whether the first records after the first byte of a batch are those of a table of batch->kind;
+ * whether, but for a bit of its first byte, it is one of events. False on failure. */
+bool gt_v2_is_table(gotrace_reader *reader, const gt_batch *batch, bool *fits);
+bool gt_v2_begins_with_event(gotrace_reader *reader, const gt_batch *batch, bool *fits);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "read/v2/flips.h"
 
-enum { LOOK = 256, HEADER_MAX = 2 + 5 * GT_VARINT_MAX };
+enum { LOOK = 256, HEADER_MAX = 3 + 5 * GT_VARINT_MAX };
 
 typedef struct look {
     gotrace_reader *reader;
@@ -42,6 +42,19 @@ static const uint8_t *peek_header(look *l, size_t *n)
     return l->bytes + (l->at - l->base);
 }
 
+static gt_generation *last_generation(look *l)
+{
+    return &l->v2->generations[l->v2->generation_count - 1];
+}
+
+static void find_candidates(look *l, gt_candidates *candidates)
+{
+    const struct gt_v2 *v2 = l->v2;
+    gt_v2_find_header_flips(l->reader, v2->batch_count ? &v2->batches[v2->batch_count - 1] : NULL,
+                            l->at, l->open ? last_generation(l)->summary.generation : 0,
+                            candidates);
+}
+
 /* Reports that nothing from l->at on can be read, unless a bit is corrected. */
 #define DAMAGED(l, rule, ...)                                                                      \
     (find_damage(l) && gt_report((l)->reader, rule, place(l), __VA_ARGS__))
@@ -54,20 +67,13 @@ static bool find_damage(look *l)
     gt_flip_result result = GT_FLIP_NONE;
     l->damaged = true;
     if (gt_flips_begin(reader, l->at)) {
-        gt_v2_find_header_flips(reader,
-                                l->v2->batch_count ? &l->v2->batches[l->v2->batch_count - 1] : NULL,
-                                l->at, &candidates);
+        find_candidates(l, &candidates);
         result = gt_flips_choose(reader, &candidates, l->at, true);
     }
     l->again = reader->flips.mends = result == GT_FLIP_FOUND;
     if (!l->again)
         reader->summary.unread_bytes = reader->summary.size - l->at;
     return result != GT_FLIP_FAILED;
-}
-
-static gt_generation *last_generation(look *l)
-{
-    return &l->v2->generations[l->v2->generation_count - 1];
 }
 
 static bool open_generation(look *l, uint64_t number)
@@ -116,44 +122,137 @@ static bool place_in_generation(look *l, uint64_t number)
     return open_generation(l, number);
 }
 
-/* The generation of the batch at that place, 0 if there is none; where the end of a generation is,
- * that of the one being gathered. */
-static bool number_at(look *l, uint64_t at, uint64_t *number)
+/* What is at a place where a batch may begin. */
+typedef struct header {
+    uint64_t number; /* of the generation; 0: there is no batch */
+    uint64_t end;    /* of the batch */
+    bool ends;       /* it is the end of a generation */
+    bool clocks;     /* it may be a batch of clocks */
+} header;
+
+static bool read_header(look *l, uint64_t at, header *h)
 {
-    uint8_t bytes[2 + GT_VARINT_MAX * 2];
+    uint8_t bytes[HEADER_MAX] = {0};
     size_t n;
     const uint8_t *p = bytes;
     int version = l->reader->summary.version;
-    *number = 0;
+    uint64_t v[5] = {0};
+    *h = (header){0};
     if (gt_read_bytes(l->reader, at, bytes, sizeof bytes, &n) < 0)
         return gt_fail(l->reader);
     uint8_t type = n ? *p++ : 0;
-    uint64_t experiment;
-    if (type == GOTRACE_V2_EndOfGeneration && version >= GOTRACE_FIRST_GENERATION_END)
-        *number = last_generation(l)->summary.generation;
-    else if (type == GOTRACE_V2_EventBatch ||
-             (type == GOTRACE_V2_ExperimentalBatch && version >= GOTRACE_FIRST_EXPERIMENTS &&
-              gt_varint(&p, bytes + n, &experiment) > 0))
-        gt_varint(&p, bytes + n, number);
+    bool experiment = type == GOTRACE_V2_ExperimentalBatch && version >= GOTRACE_FIRST_EXPERIMENTS;
+    h->ends = type == GOTRACE_V2_EndOfGeneration && version >= GOTRACE_FIRST_GENERATION_END;
+    if (type != GOTRACE_V2_EventBatch && !experiment)
+        return true;
+    for (unsigned i = experiment ? 0 : 1; i < 5; i++)
+        if (gt_varint(&p, bytes + n, &v[i]) <= 0)
+            return true;
+    h->number = v[1];
+    h->end = at + (uint64_t)(p - bytes) + v[4];
+    h->clocks = *p == (version < GOTRACE_FIRST_SYNC ? GOTRACE_V2_Frequency : GOTRACE_V2_Sync);
     return true;
 }
 
-/* A batch of another generation between batches of the one being gathered belongs to that. */
-static bool check_number(look *l, uint64_t end, uint64_t *number)
+static bool has_kind(const gt_generation *g, gt_batch_kind kind)
 {
-    uint64_t next, here = l->open ? last_generation(l)->summary.generation : *number;
-    if (*number == here)
+    return g->kinds & 1U << kind;
+}
+
+/* The generation of a batch that begins one, if all others of it have another number. */
+static bool find_first_number(look *l, const header *next, uint64_t number, uint64_t *found)
+{
+    header after;
+    bool alone = l->reader->summary.version < GOTRACE_FIRST_GENERATION_END && number &&
+                 next->number == number + 1;
+    *found = number;
+    if (next->number == 0 || next->number == number || alone)
         return true;
-    if (!number_at(l, end, &next))
+    if (!read_header(l, next->end, &after))
         return false;
-    if (next != here)
+    if (after.ends || after.number == next->number)
+        *found = next->number;
+    return true;
+}
+
+static bool is_table(gt_batch_kind kind)
+{
+    return kind == GT_BATCH_STRINGS || kind == GT_BATCH_STACKS || kind == GT_BATCH_SAMPLES;
+}
+
+/* The generation of a batch after those of an open one that has another number, or has clocks
+ * already. A generation begins with its clocks, and ends with its tables. */
+static uint64_t find_number(look *l, const gt_batch *batch, const header *next, uint64_t number)
+{
+    const gt_generation *last = last_generation(l);
+    uint64_t here = last->summary.generation;
+    bool ends = l->reader->summary.version >= GOTRACE_FIRST_GENERATION_END;
+    bool table = is_table(batch->kind);
+    bool again = batch->kind == GT_BATCH_SYNC && has_kind(last, GT_BATCH_SYNC);
+    if (again && !ends && (number == here + 1 || next->number == here + 1))
+        return here + 1;
+    if (next->number == here || next->ends)
+        return here;
+    if (ends)
+        return number;
+    if (next->number == here + 1 && (number != here + 1 || (table && next->clocks)))
+        return here;
+    bool at_end = batch->data + batch->size == l->reader->summary.size;
+    return at_end && (table || number != here + 1) ? here : number;
+}
+
+/* Corrects the header of the batch, or that of the one before it, if that is the reason for an
+ * unexpected number. */
+static bool correct_number(look *l, uint64_t number)
+{
+    gotrace_reader *reader = l->reader;
+    gt_candidates candidates;
+    if (!gt_flips_begin(reader, l->at))
         return true;
-    uint64_t found = *number;
-    *number = here;
-    return gt_report(l->reader, GOTRACE_RULE_GENERATION_NUMBER, place(l),
+    find_candidates(l, &candidates);
+    gt_flip_result result = gt_flips_choose(reader, &candidates, l->at, false);
+    if (result != GT_FLIP_FOUND)
+        return result == GT_FLIP_NONE;
+    l->again = l->damaged = reader->flips.mends = true;
+    return gt_report(reader, GOTRACE_RULE_GENERATION_NUMBER, place(l), "a batch of generation %llu",
+                     (unsigned long long)number);
+}
+
+/* Whether the number of a batch is not that of the open generation, nor of the next one, nor that
+ * with a flipped bit, or no batch follows: what is before it may be altered. */
+static bool is_unexpected(look *l, const header *next, uint64_t end, uint64_t number)
+{
+    uint64_t here = last_generation(l)->summary.generation;
+    if (next->number == number && number)
+        return false;
+    if (next->number == 0 && !next->ends && end != l->reader->summary.size)
+        return true;
+    return number != here + 1 && __builtin_popcountll(number ^ here) > 1;
+}
+
+/* Finds the generation of a batch, which may be altered. l->again: a bit was corrected. */
+static bool check_number(look *l, const gt_batch *batch, uint64_t *number)
+{
+    uint64_t found = *number, recorded = *number;
+    if (l->open && last_generation(l)->summary.generation == recorded &&
+        (batch->kind != GT_BATCH_SYNC || !has_kind(last_generation(l), GT_BATCH_SYNC)))
+        return true;
+    header next;
+    if (!read_header(l, batch->data + batch->size, &next))
+        return false;
+    if (l->open && is_unexpected(l, &next, batch->data + batch->size, recorded) &&
+        (!correct_number(l, recorded) || l->again))
+        return l->again;
+    if (l->open)
+        found = find_number(l, batch, &next, recorded);
+    else if (!find_first_number(l, &next, recorded, &found))
+        return false;
+    *number = found;
+    return found == recorded ||
+           gt_report(l->reader, GOTRACE_RULE_GENERATION_NUMBER, place(l),
                      "a batch of generation %llu is within generation %llu; it is read as one of "
                      "that",
-                     (unsigned long long)found, (unsigned long long)here);
+                     (unsigned long long)recorded, (unsigned long long)found);
 }
 
 static gt_batch_kind kind_of(int version, bool experiment, uint8_t first, uint32_t size)
@@ -173,6 +272,64 @@ static gt_batch_kind kind_of(int version, bool experiment, uint8_t first, uint32
     }
 }
 
+/* The tables of a generation: the first byte of a batch, and the type of its records. */
+static const struct {
+    uint8_t marker, record, kind;
+    const char *name;
+} forms[] = {{GOTRACE_V2_Strings, GOTRACE_V2_String, GT_BATCH_STRINGS, "strings"},
+             {GOTRACE_V2_Stacks, GOTRACE_V2_Stack, GT_BATCH_STACKS, "stacks"},
+             {GOTRACE_V2_CPUSamples, GOTRACE_V2_CPUSample, GT_BATCH_SAMPLES, "samples"}};
+enum { FORMS = sizeof forms / sizeof *forms };
+
+/* Whether the second byte of a batch, 0 if there is none, fits the first, which determines the
+ * kind. No thread writes tables. */
+static bool is_of_kind(const gt_batch *batch, int version, uint8_t second)
+{
+    if (second == 0 || batch->kind == GT_BATCH_EXPERIMENT)
+        return true;
+    if (batch->kind == GT_BATCH_SYNC)
+        return batch->m == GT_V2_NO_ID ||
+               (version >= GOTRACE_FIRST_SYNC ? second == GOTRACE_V2_Frequency
+                                              : batch->size <= 1 + GT_VARINT_MAX);
+    for (unsigned i = 0; i < FORMS; i++)
+        if (batch->kind == forms[i].kind)
+            return second == forms[i].record;
+        else if (second == forms[i].record && batch->m == GT_V2_NO_ID)
+            return false;
+    return true;
+}
+
+/* The first byte of a batch may be altered: corrects its kind. */
+__attribute__((cold)) static bool correct_kind(look *l, gt_batch *batch, uint8_t first,
+                                               uint8_t second)
+{
+    gotrace_reader *reader = l->reader;
+    gt_flips *f = &reader->flips;
+    for (unsigned i = 0; i < FORMS && !f->off && f->count < GT_MOST_FLIPS; i++) {
+        uint8_t mask = first ^ forms[i].marker;
+        gt_batch table = *batch;
+        bool fits;
+        table.kind = forms[i].kind;
+        if (second != forms[i].record || __builtin_popcount(mask) != 1)
+            continue;
+        if (!gt_v2_is_table(reader, &table, &fits))
+            return false;
+        if (!fits)
+            continue;
+        *batch = table;
+        f->list[f->count++] = (gotrace_flip){batch->data, mask};
+        f->mends = true;
+        return gt_report(reader, GOTRACE_RULE_BATCH_EVENT,
+                         (gt_place){batch->data, l->v2->batch_count, GOTRACE_NO_OFFSET},
+                         "a batch of %s begins with byte 0x%02x", forms[i].name, first);
+    }
+    bool events = false;
+    if (batch->m != GT_V2_NO_ID && !gt_v2_begins_with_event(reader, batch, &events))
+        return false;
+    batch->kind = events ? GT_BATCH_EVENTS : batch->kind;
+    return true;
+}
+
 static bool add_batch(look *l, const gt_batch *batch, uint64_t end)
 {
     struct gt_v2 *v2 = l->v2;
@@ -189,6 +346,7 @@ static bool add_batch(look *l, const gt_batch *batch, uint64_t end)
     v2->batches[v2->batch_count++] = *batch;
     gt_generation *g = last_generation(l);
     g->count++;
+    g->kinds |= 1U << batch->kind;
     g->summary.batches++;
     g->summary.bytes += end - l->at;
     /* A time of 0 means none. Source: readGeneration, minTs. */
@@ -247,15 +405,8 @@ static bool read_batch(look *l)
                        "the trace is cut off: a batch of %llu byte%s has %llu left",
                        (unsigned long long)v[4], gt_plural(v[4]),
                        (unsigned long long)(summary->size - data));
-    if (!check_number(l, end, &v[1]) || !place_in_generation(l, v[1]))
-        return false;
-    if (experiment && v[0] == 0 &&
-        !gt_report(l->reader, GOTRACE_RULE_BATCH_EVENT, place(l),
-                   "a batch of experiment 0, which does not exist"))
-        return false;
-    uint8_t first = 0;
-    if (v[4] && p < start + n)
-        first = *p;
+    uint8_t first = v[4] && p < start + n ? *p : 0;
+    uint8_t second = v[4] > 1 && p + 1 < start + n ? p[1] : 0;
     gt_batch batch = {
         .offset = l->at,
         .data = data,
@@ -264,23 +415,27 @@ static bool read_batch(look *l)
         .size = (uint32_t)v[4],
         .next = GT_NONE,
         .kind = (uint8_t)kind_of(summary->version, experiment, first, (uint32_t)v[4])};
-    uint64_t header = experiment ? end - l->at : data - l->at;
+    if (!is_of_kind(&batch, summary->version, second) && !correct_kind(l, &batch, first, second))
+        return false;
+    if (!check_number(l, &batch, &v[1]))
+        return false;
+    if (l->again)
+        return true;
+    if (!place_in_generation(l, v[1]))
+        return false;
+    if (experiment && v[0] == 0 &&
+        !gt_report(l->reader, GOTRACE_RULE_BATCH_EVENT, place(l),
+                   "a batch of experiment 0, which does not exist"))
+        return false;
+    uint64_t taken = experiment ? end - l->at : data - l->at;
     summary->records++;
     summary->type_records[type]++;
-    summary->type_bytes[type] += header;
+    summary->type_bytes[type] += taken;
     summary->batches++;
     if (!add_batch(l, &batch, end))
         return false;
     l->at = end;
     return true;
-}
-
-static bool has_kind(const struct gt_v2 *v2, const gt_generation *g, gt_batch_kind kind)
-{
-    for (size_t i = g->first; i < g->first + g->count; i++)
-        if (v2->batches[i].kind == kind)
-            return true;
-    return false;
 }
 
 /* Whether a record of the batch refers to a string or stack. */
@@ -308,89 +463,12 @@ static bool find_cut(look *l, const gt_generation *g, bool *cut)
 {
     struct gt_v2 *v2 = l->v2;
     bool early = l->reader->summary.version < GOTRACE_FIRST_SYNC;
-    bool tables = has_kind(v2, g, GT_BATCH_STRINGS) || has_kind(v2, g, GT_BATCH_STACKS);
-    *cut = early && !tables && !has_kind(v2, g, GT_BATCH_SYNC);
+    bool tables = has_kind(g, GT_BATCH_STRINGS) || has_kind(g, GT_BATCH_STACKS);
+    *cut = early && !tables && !has_kind(g, GT_BATCH_SYNC);
     for (size_t i = g->first; i < g->first + g->count && !early && !tables && !*cut; i++)
         if (v2->batches[i].kind == GT_BATCH_EVENTS &&
             !find_reference(l->reader, v2, &v2->batches[i], cut))
             return false;
-    return true;
-}
-
-/* ---- the frequency --------------------------------------------------------------------------- */
-
-/* Reads the first record of a batch of clocks, if it is the frequency. */
-static bool read_frequency(gotrace_reader *reader, const gt_batch *b, gt_generation *g)
-{
-    uint8_t bytes[2 + GT_VARINT_MAX];
-    size_t n, wanted = b->size < sizeof bytes ? b->size : sizeof bytes;
-    const uint8_t *p = bytes;
-    if (gt_read_bytes(reader, b->data, bytes, wanted, &n) < 0)
-        return gt_fail(reader);
-    if (n && *p == GOTRACE_V2_Sync)
-        p++;
-    if (p == bytes + n || *p++ != GOTRACE_V2_Frequency)
-        return true;
-    g->frequency_at = b->data + (uint64_t)(p - bytes);
-    if (gt_varint(&p, bytes + n, &g->frequency) <= 0)
-        g->frequency = 0;
-    return true;
-}
-
-bool gt_v2_frequency_flip(const gotrace_reader *reader, size_t n, gotrace_flip *flip)
-{
-    const struct gt_v2 *v2 = reader->v2;
-    for (size_t i = 0; v2 && v2->common_frequency && i < v2->generation_count; i++) {
-        const gt_generation *g = &v2->generations[i];
-        uint64_t bits = g->frequency ^ v2->common_frequency;
-        if (g->frequency == 0 || g->own_frequency || __builtin_popcountll(bits) != 1 || n-- > 0)
-            continue;
-        unsigned bit = (unsigned)__builtin_ctzll(bits);
-        *flip = (gotrace_flip){g->frequency_at + bit / 7, (uint8_t)(1 << bit % 7)};
-        return true;
-    }
-    return false;
-}
-
-/* Whether a generation begins nearer to the one beside it with its own frequency than with that of
- * the others. So do those that gotrace cut and repair write, in ns, beside copied ones. */
-static bool fits_better(const struct gt_v2 *v2, size_t n)
-{
-    const gt_generation *g = &v2->generations[n], *beside = n ? g - 1 : g + 1;
-    if (n + 1 == v2->generation_count && n == 0)
-        return false;
-    if (g->frequency == 0 || g->frequency == v2->common_frequency)
-        return false;
-    uint64_t frequency = beside->own_frequency ? beside->frequency : v2->common_frequency;
-    double time = (double)beside->summary.begin / (double)frequency;
-    double own = (double)g->summary.begin / (double)g->frequency - time;
-    double common = (double)g->summary.begin / (double)v2->common_frequency - time;
-    return own * own < common * common;
-}
-
-/* Finds the frequency that most generations have, which is that of all: the runtime determines it
- * once. Source: Go 1.27, runtime/runtime.go, ticksPerSecond. */
-static bool find_frequency(gotrace_reader *reader, struct gt_v2 *v2)
-{
-    uint64_t common = 0;
-    size_t lead = 0, with = 0, same = 0;
-    for (size_t n = 0; n < v2->generation_count; n++) {
-        gt_generation *g = &v2->generations[n];
-        for (size_t i = g->first; i < g->first + g->count && !g->frequency; i++)
-            if (v2->batches[i].kind == GT_BATCH_SYNC && !read_frequency(reader, &v2->batches[i], g))
-                return false;
-        if (g->frequency == 0)
-            continue;
-        with++;
-        if (lead == 0)
-            common = g->frequency;
-        lead = common == g->frequency ? lead + 1 : lead - 1;
-    }
-    for (size_t n = 0; n < v2->generation_count; n++)
-        same += common && v2->generations[n].frequency == common;
-    v2->common_frequency = 2 * same > with ? common : 0;
-    for (size_t n = 0; v2->common_frequency && n < v2->generation_count; n++)
-        v2->generations[n].own_frequency = fits_better(v2, n);
     return true;
 }
 
@@ -449,5 +527,5 @@ bool gt_v2_index(gotrace_reader *reader)
     reader->flips.replayed = 0;
     reader->summary.generations = v2->generation_count;
     reader->summary.writer = "Go";
-    return find_frequency(reader, v2) && check_end(&l);
+    return gt_v2_find_clocks(reader) && check_end(&l);
 }

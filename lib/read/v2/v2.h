@@ -2,6 +2,7 @@
  * v2.h - reads traces of Go 1.22 and later, one generation at a time:
  *
  *   index.c       reads the batch headers of the whole file: thread and generation of each batch
+ *   clocks.c      the batch of clocks of each generation, and the frequency
  *   tables.c      loads the tables of a generation: strings, stacks, samples, clocks
  *   cursor.c      decodes the events of one thread, several at a time
  *   times.c       times that damage has moved
@@ -60,9 +61,12 @@ typedef struct gt_generation {
     size_t first, count;   /* index in gt_v2.batches, and number */
     uint64_t frequency;    /* as recorded; 0: none is found */
     uint64_t frequency_at; /* offset of that number */
-    bool own_frequency;    /* it is right, although the others have another one */
-    bool sync;             /* it has a frequency */
-    bool damaged;          /* its events are inconsistent */
+    size_t clocks;         /* index in gt_v2.batches of the batch of clocks; first + count: none */
+    uint32_t kinds;        /* bits of gt_batch_kind: those of its batches */
+    bool clocks_readable;
+    bool own_frequency; /* it is right, although the others have another one */
+    bool sync;          /* it has a frequency */
+    bool damaged;       /* its events are inconsistent */
 } gt_generation;
 
 /* A timed event as decoded. */
@@ -246,6 +250,9 @@ static inline int64_t gt_v2_ns(uint64_t ticks, double ns_per_tick)
 
 /* Indexes the file. False if reading cannot continue. */
 bool gt_v2_index(gotrace_reader *reader);
+
+/* Finds the clocks of each generation, and the common frequency. False if reading must stop. */
+bool gt_v2_find_clocks(gotrace_reader *reader);
 
 /* As gotrace_reader_flip, for the bits of frequencies that differ from that of most generations. */
 bool gt_v2_frequency_flip(const gotrace_reader *reader, size_t n, gotrace_flip *flip);
