@@ -40,6 +40,19 @@ static bool is_end(const struct gt_v2 *v2, const gt_generation *g, uint64_t tick
     return later < 2;
 }
 
+/* Whether the last batch of events begins so much later than that time that a bit of its timestamp
+ * must be flipped: by more than the generation takes until then. */
+static bool is_flipped(const struct gt_v2 *v2, const gt_generation *g, uint64_t ticks)
+{
+    uint64_t latest = latest_batch(v2, g, true), begin = g->summary.begin;
+    if (ticks <= begin || latest <= ticks || latest - ticks <= ticks - begin)
+        return false;
+    for (uint64_t bit = 1; bit; bit <<= 1)
+        if (latest & bit && latest - bit >= begin && latest - bit <= ticks)
+            return true;
+    return false;
+}
+
 /* The tracer writes the first strings of a generation before its first event. If one batch of
  * events is earlier than these, by more than the rest of the generation takes, its timestamp is
  * altered: returns the time of the strings, or else 0. Other writers of traces set the times of
@@ -80,7 +93,7 @@ void gt_v2_bound_generation(const gotrace_reader *reader, struct gt_v2 *v2)
 {
     const gt_generation *g = &v2->generations[v2->current];
     uint64_t tables = latest_batch(v2, g, false);
-    bool damaged = reader->finds_damage || reader->damage_searched;
+    bool damaged = reader->finds_damage || reader->damage_searched || is_flipped(v2, g, tables);
     v2->latest_ticks = UINT64_MAX;
     if (damaged && is_end(v2, g, tables)) {
         v2->latest_ticks = tables;
