@@ -517,6 +517,26 @@ START_TEST(long_strings_are_truncated)
 }
 END_TEST
 
+/* A goroutine that runs timers is recorded once. */
+START_TEST(v1_timers)
+{
+    static const test_event events[] = {{"TimerGoroutine", 0, 1, 0, {1}},
+                                        {"TimerGoroutine", 0, 1, 0, {2}},
+                                        {"TimerGoroutine", 0, 1, 0, {2}},
+                                        {"TimerGoroutine", 0, 1, 0, {1}},
+                                        {0}};
+    blob written = {0};
+    uint64_t counts[GT_CODES];
+    gotrace_writer *w = writer_of(19, NULL, &written, NULL);
+    ck_assert_int_eq(write_events(w, 19, events), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
+    gotrace_writer_free(w);
+    count_records(&written, counts);
+    ck_assert_uint_eq(counts[GOTRACE_V1_TimerGoroutine], 2);
+    blob_free(&written);
+}
+END_TEST
+
 /* ---- limits, memory, output errors ----------------------------------------------------------- */
 
 START_TEST(limits_hold)
@@ -566,6 +586,8 @@ START_TEST(memory_refused)
         blob_free(&written);
         if (status == GOTRACE_OK) {
             ck_assert_uint_gt(n, 10);
+            ck_assert_msg(a.calls <= n, "allocation %llu is refused, and not reported",
+                          (unsigned long long)n);
             break;
         }
         ck_assert_msg(error.rule == GOTRACE_RULE_SYSTEM_MEMORY || a.calls <= n, "%s",
@@ -627,6 +649,7 @@ int main(void)
     tcase_add_loop_test(cases, v1_calls_of_no_length, 0, 5);
     tcase_add_loop_test(cases, v2_implied_context, 0, 4);
     tcase_add_test(cases, v1_states);
+    tcase_add_test(cases, v1_timers);
     tcase_add_test(cases, v2_states);
     tcase_add_loop_test(cases, generations, 0, 4);
     tcase_add_loop_test(cases, numbers, 0, 4);
