@@ -284,23 +284,17 @@ static bool is_within_run(const interval *i, const gotrace_event *e)
            (i->state == GOTRACE_STATE_RUNNING || i->next == GOTRACE_STATE_RUNNING);
 }
 
-/* The interval is part of these profiles from the beginning on. */
-static void charge(run *r, profile_part *own, const goroutine *g, const interval *i,
-                   const gotrace_event *e)
+/* The interval is part of these profiles from the beginning on. stack: of the goroutine, at its
+ * end; 0: not known. */
+static void charge(run *r, profile_part *own, const goroutine *g, const interval *i, uint32_t stack)
 {
     profile *offcpu = r->of_kind[PROFILE_OFFCPU], *wall = r->of_kind[PROFILE_WALL];
     int64_t ns = i->end - i->begin;
     bool runs = i->state == GOTRACE_STATE_RUNNING;
     if (i->next == GOTRACE_STATE_UNDETERMINED && !r->options->open)
         return;
-    if (is_within_run(i, e)) {
-        own->ran += ns;
-        return;
-    }
-    if (runs || own->stopped == 0) {
-        uint32_t stack = own_stack(r, g, e);
-        own->stopped = stack ? stack : own->stopped;
-    }
+    if (stack && (runs || own->stopped == 0))
+        own->stopped = stack;
     if (runs && wall)
         charge_run(r, wall, own, g, i);
     if (runs || ns <= 0)
@@ -366,15 +360,32 @@ void profiles_goroutine(profiles *r, profile_part *own, const goroutine *g, cons
     own->stopped = own_stack(r, g, e);
 }
 
+/* profiles_interval, for the profiles of Go. */
+static inline void add_go_interval(run *r, profile_part *own, const goroutine *g, const interval *i)
+{
+    if (r->go_states >> i->state & 1 ||
+        (i->next == GOTRACE_STATE_RUNNING && g->started == STATES_NEVER))
+        charge_as_go(r, own, g, i);
+}
+
+/* Whether the other profiles are made. */
+static inline bool has_others(const run *r)
+{
+    return r->of_kind[PROFILE_OFFCPU] || r->of_kind[PROFILE_WALL];
+}
+
 void profiles_interval(profiles *r, profile_part *own, const goroutine *g, const interval *i,
                        bool there, const gotrace_event *e)
 {
     r->there = there;
-    if (r->go_states >> i->state & 1 ||
-        (i->next == GOTRACE_STATE_RUNNING && g->started == STATES_NEVER))
-        charge_as_go(r, own, g, i);
-    if (r->of_kind[PROFILE_OFFCPU] || r->of_kind[PROFILE_WALL])
-        charge(r, own, g, i, e);
+    add_go_interval(r, own, g, i);
+    if (!has_others(r))
+        return;
+    if (is_within_run(i, e))
+        own->ran += i->end - i->begin;
+    else
+        charge(r, own, g, i,
+               i->state == GOTRACE_STATE_RUNNING || own->stopped == 0 ? own_stack(r, g, e) : 0);
 }
 
 void profiles_goroutine_end(profiles *r, profile_part *own, const goroutine *g)
@@ -480,6 +491,26 @@ static inline void add_event(run *r, const gotrace_event *e)
     selector_event(&r->own_selector, e);
 }
 
+static inline void plain_interval(void *ctx, goroutine *g, const interval *i, int64_t proc,
+                                  states_origin origin)
+{
+    profile_part *own = &((profile_goroutine *)g)->own;
+    (void)proc;
+    add_go_interval(ctx, own, g, i);
+    if (has_others(ctx))
+        charge(ctx, own, g, i, origin.cause == g->id ? origin.stack : 0);
+}
+
+/* Adds what needs no event. Returns how many records. */
+static size_t add_records(run *r, feed *f)
+{
+    const states_plain plain = {.ctx = r, .interval = plain_interval};
+    if (r->own_selector.what)
+        return 0;
+    r->there = true;
+    return states_records(&r->own_states, f, &plain);
+}
+
 static void set_durations(run *r)
 {
     int64_t from = r->states->from > 0 ? r->states->from : 0;
@@ -522,14 +553,16 @@ static gotrace_status read_events(profiles *r, feed *f, size_t threads)
 {
     const gotrace_event *e;
     gotrace_status status;
-    unsigned count = 0;
+    size_t count = 0;
     while ((status = feed_next(f, &e)) == GOTRACE_EVENT) {
         add_event(r, e);
-        if (r->own_selector.too_hard ||
-            (++count % EVENTS_BETWEEN_CHECKS == 0 && profiles_failed(r)))
-            return GOTRACE_END;
         if (!f->begun && r->own_states.begun)
             feed_begin(f, threads > 1);
+        count += 1 + add_records(r, f);
+        bool fails = count >= EVENTS_BETWEEN_CHECKS && profiles_failed(r);
+        if (fails || r->own_selector.too_hard)
+            return GOTRACE_END;
+        count %= EVENTS_BETWEEN_CHECKS;
     }
     return status;
 }

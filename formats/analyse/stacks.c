@@ -109,13 +109,12 @@ static uint32_t name_of_reason(stacks *s, const char *reason)
 
 uint32_t stacks_reason(stacks *s, const char *reason)
 {
-    if (!reason)
-        return 0;
+    uint32_t name;
+    if (stacks_recent_reason(s, reason, &name))
+        return name;
     size_t i = (uintptr_t)reason / 8 % STACKS_KEPT_REASONS;
-    if (s->reasons[i].reason != reason) {
-        s->reasons[i].reason = reason;
-        s->reasons[i].name = name_of_reason(s, reason);
-    }
+    s->reasons[i].reason = reason;
+    s->reasons[i].name = name_of_reason(s, reason);
     return s->reasons[i].name;
 }
 

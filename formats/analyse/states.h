@@ -286,42 +286,116 @@ static inline __attribute__((always_inline)) void states_step(states *s, const g
 /* ---- the same with most records, of which no event needs to be made ---------------------------
  */
 
-/* Whether nothing else changes, so that no event of the record needs to be made: the goroutine
- * exists before and afterwards, and the record does not show where it starts. *reason: of the next
- * state. */
-static inline bool states_change_only(const states *s, const goroutine *g, const gotrace_brief *b,
-                                      uint32_t *reason)
+/* What an analysis does with the changes of state of which it needs no event. NULL: nothing. To be
+ * constant where states_records is called, which is expanded there with the functions. */
+typedef struct states_plain {
+    void *ctx;
+    /* False: it needs the event. */
+    bool (*accepts)(void *ctx, const goroutine *g);
+    /* As states_user.interval and changed. proc: of the event; origin: of the next interval. */
+    void (*interval)(void *ctx, goroutine *g, const interval *i, int64_t proc,
+                     states_origin origin);
+    void (*changed)(void *ctx, goroutine *g);
+} states_plain;
+
+#define STATES_EXPANDED static inline __attribute__((always_inline))
+
+/* Whether a record changes no more than the state of the goroutine, with a reason and a stack that
+ * are known, so that their numbers do not depend on the order in which they are looked up. */
+STATES_EXPANDED bool states_is_plain(const states *s, const goroutine *g, const gotrace_brief *b,
+                                     uint64_t generation_index, const states_plain *plain,
+                                     states_origin *origin)
 {
+    const char *reason = b->given == GOTRACE_BRIEF_REASON ? b->extra.reason : NULL;
     if (!g || g->current.state == GOTRACE_STATE_UNDETERMINED ||
-        (!g->named && (b->stack != 0 || b->given == GOTRACE_BRIEF_START_STACK)))
+        (!g->named && (b->stack != 0 || b->given == GOTRACE_BRIEF_START_STACK)) ||
+        (plain->accepts && !plain->accepts(plain->ctx, g)) ||
+        !stacks_recent_reason(s->stacks, reason, &origin->reason) ||
+        origin->reason == s->forever) /* the goroutine ends */
         return false;
-    const char *text = b->given == GOTRACE_BRIEF_REASON ? b->extra.reason : NULL;
-    *reason = text ? stacks_reason(s->stacks, text) : 0;
-    return *reason != s->forever;
+    const uint32_t known = stacks_known(s->stacks, generation_index, b->stack);
+    origin->cause = b->goroutine;
+    origin->stack = known - 1;
+    return known != 0;
 }
 
-/* The goroutine whose state a record changes, if it is in a state; s->usual must be set. */
-static inline goroutine *states_changed_by(const states *s, const gotrace_brief *b)
+/* Ends the current interval, and begins another one. */
+STATES_EXPANDED void states_replace(states *s, goroutine *g, int64_t proc, uint8_t next,
+                                    states_origin origin, const states_plain *plain)
 {
-    const bool changes = b->kind == GOTRACE_KIND_TRANSITION &&
-                         b->resource == GOTRACE_RESOURCE_GOROUTINE && b->from != b->to &&
-                         b->from > GOTRACE_STATE_NOT_EXIST && b->to > GOTRACE_STATE_NOT_EXIST;
-    return changes ? states_goroutine(s, b->subject) : NULL;
+    const interval *i = states_finish(s, g, next);
+    if (plain->interval)
+        plain->interval(plain->ctx, g, i, proc, origin);
+    states_start(s, g, next, true, origin);
+    if (plain->changed)
+        plain->changed(plain->ctx, g);
 }
 
-/* The goroutine of a system call of v1 that did not block. */
-static inline goroutine *states_called_by(const states *s, const gotrace_brief *b)
+/* states_change. */
+STATES_EXPANDED bool states_record_change(states *s, const gotrace_brief *b,
+                                          uint64_t generation_index, const states_plain *plain)
 {
-    return s->v1 && b->kind == GOTRACE_KIND_SYSCALL ? states_goroutine(s, b->goroutine) : NULL;
-}
-
-/* Ends the goroutine's interval, which the caller reports. */
-static inline const interval *states_leave(states *s, goroutine *g, int64_t time, uint8_t next)
-{
-    states_advance(s, time);
+    goroutine *g = states_goroutine(s, b->subject);
+    states_origin origin;
+    if (!states_is_plain(s, g, b, generation_index, plain, &origin))
+        return false;
+    const int64_t proc = feed_widened(b->proc);
+    states_advance(s, b->time);
     if (g->current.state == GOTRACE_STATE_SYSCALL)
         states_leave_syscall(s, g);
-    return states_finish(s, g, next);
+    states_replace(s, g, proc, b->to, origin, plain);
+    if (b->to == GOTRACE_STATE_SYSCALL)
+        states_enter_syscall(s, g, proc);
+    return true;
+}
+
+/* states_call. */
+STATES_EXPANDED bool states_record_call(states *s, const gotrace_brief *b,
+                                        uint64_t generation_index, const states_plain *plain)
+{
+    goroutine *g = states_goroutine(s, b->goroutine);
+    states_origin origin;
+    if (!states_is_plain(s, g, b, generation_index, plain, &origin))
+        return false;
+    const int64_t proc = feed_widened(b->proc);
+    states_advance(s, b->time);
+    if (g->current.state == GOTRACE_STATE_SYSCALL)
+        states_leave_syscall(s, g);
+    states_replace(s, g, proc, GOTRACE_STATE_SYSCALL, origin, plain);
+    states_pass_syscall(s, g, proc);
+    states_advance(s, s->clock + 1);
+    g->current.lost = s->time;
+    states_replace(s, g, proc, GOTRACE_STATE_RUNNING, (states_origin){.cause = b->goroutine},
+                   plain);
+    return true;
+}
+
+/* Processes a record as states_event does its event, if no event is needed. False: make the event,
+ * nothing was done yet. */
+STATES_EXPANDED bool states_record(states *s, const gotrace_brief *b, uint64_t generation_index,
+                                   const states_plain *plain)
+{
+    if (b->kind == GOTRACE_KIND_TRANSITION && b->resource == GOTRACE_RESOURCE_GOROUTINE &&
+        b->from != b->to && b->from > GOTRACE_STATE_NOT_EXIST && b->to > GOTRACE_STATE_NOT_EXIST)
+        return states_record_change(s, b, generation_index, plain);
+    if (b->kind != GOTRACE_KIND_SYSCALL)
+        return false;
+    if (s->v1)
+        return states_record_call(s, b, generation_index, plain);
+    states_advance(s, b->time);
+    return true;
+}
+
+/* Processes the next records as long as no event is needed. Returns their number. */
+STATES_EXPANDED size_t states_records(states *s, feed *f, const states_plain *plain)
+{
+    const gotrace_brief *first = f->next, *b = first;
+    if (!s->usual)
+        return 0;
+    while (b != f->last && states_record(s, b, f->event.generation_index, plain))
+        b++;
+    f->next = b;
+    return (size_t)(b - first);
 }
 
 /* ---- what events are --------------------------------------------------------------------------

@@ -343,69 +343,30 @@ static inline void add_event(run *r, const gotrace_event *e)
         settle(r);
 }
 
-/* An interval ends at a record. */
-__attribute__((always_inline)) static inline void end_by_record(run *r, goroutine *g,
-                                                                const interval *i, int64_t proc)
+static inline bool accepts_plain(void *ctx, const goroutine *g)
 {
-    follow_interval(r, (stat_goroutine *)g, i, proc);
+    (void)ctx;
+    return !stat_is_collector((const stat_goroutine *)g);
+}
+
+__attribute__((always_inline)) static inline void
+plain_interval(void *ctx, goroutine *g, const interval *i, int64_t proc, states_origin origin)
+{
+    (void)origin;
+    follow_interval(ctx, (stat_goroutine *)g, i, proc);
     if (i->inside)
-        add_interval(r, (stat_goroutine *)g, i);
+        add_interval(ctx, (stat_goroutine *)g, i);
 }
 
-/* A system call that did not block: two changes of state. */
-static void add_call(run *r, goroutine *g, const gotrace_brief *b, states_origin origin)
-{
-    states *s = &r->states;
-    const int64_t proc = feed_widened(b->proc);
-    end_by_record(r, g, states_leave(s, g, b->time, GOTRACE_STATE_SYSCALL), proc);
-    states_start(s, g, GOTRACE_STATE_SYSCALL, true, origin);
-    states_pass_syscall(s, g, proc);
-    states_advance(s, s->clock + 1);
-    g->current.lost = s->time;
-    end_by_record(r, g, states_finish(s, g, GOTRACE_STATE_RUNNING), proc);
-    states_start(s, g, GOTRACE_STATE_RUNNING, true, (states_origin){.cause = b->goroutine});
-}
-
-static inline void add_change(run *r, goroutine *g, const gotrace_brief *b, states_origin origin)
-{
-    states *s = &r->states;
-    const int64_t proc = feed_widened(b->proc);
-    end_by_record(r, g, states_leave(s, g, b->time, b->to), proc);
-    states_start(s, g, b->to, true, origin);
-    if (b->to == GOTRACE_STATE_SYSCALL)
-        states_enter_syscall(s, g, proc);
-}
-
-/* A record that changes only the state of a goroutine and what procs do. False: it does more. */
-static inline bool add_record(run *r, const gotrace_brief *b)
-{
-    const states *s = &r->states;
-    goroutine *changed = states_changed_by(s, b);
-    goroutine *g = changed ? changed : states_called_by(s, b);
-    states_origin origin = {.cause = b->goroutine};
-    if (!states_change_only(s, g, b, &origin.reason) || stat_is_collector((stat_goroutine *)g))
-        return false;
-    origin.stack = stacks_of(s->stacks, r->feed.event.generation_index, b->stack);
-    if (changed)
-        add_change(r, g, b, origin);
-    else
-        add_call(r, g, b, origin);
-    return true;
-}
-
-/* Adds such records, if they are next and an event is not needed for another reason. Returns their
- * number. */
+/* Adds what needs no event. Returns how many records. */
 static size_t add_records(run *r)
 {
-    feed *f = &r->feed;
-    const gotrace_brief *first = f->next, *b = first;
-    if (r->attended || r->stop_depth || !r->states.usual)
+    const states_plain plain = {r, accepts_plain, plain_interval, NULL};
+    if (r->attended || r->stop_depth)
         return 0;
-    while (b != f->last && add_record(r, b))
-        b++;
-    f->next = b;
-    r->figure->events += (size_t)(b - first);
-    return (size_t)(b - first);
+    size_t count = states_records(&r->states, &r->feed, &plain);
+    r->figure->events += count;
+    return count;
 }
 
 /* Memory was refused: the pass ends. */
@@ -434,11 +395,9 @@ static gotrace_status read_events(run *r, size_t threads)
         if (!r->feed.begun && r->states.begun && in_advance)
             feed_begin(&r->feed, threads > 1);
         count += 1 + add_records(r);
-        if (count >= EVENTS_BETWEEN_CHECKS) {
-            count = 0;
-            if (has_failed(r))
-                return GOTRACE_END;
-        }
+        if (count >= EVENTS_BETWEEN_CHECKS && has_failed(r))
+            return GOTRACE_END;
+        count %= EVENTS_BETWEEN_CHECKS;
     }
     return status;
 }
