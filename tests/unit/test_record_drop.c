@@ -148,6 +148,7 @@ END_TEST
 START_TEST(dropped_with_freed_proc)
 {
     blob trace = {0};
+    uint64_t counts[GT_CODES];
     small_recorder s = dropping_recorder(NULL);
     gotrace_rec_thread *u = gotrace_rec_thread_new(s.r, 8);
     gotrace_rec_proc *q = gotrace_rec_proc_new(s.r, 1);
@@ -174,6 +175,8 @@ START_TEST(dropped_with_freed_proc)
     ck_assert_uint_eq(gotrace_recorder_lost(s.r)->generations, 1);
     gotrace_recorder_free(s.r);
     record_check(&trace, _i == 24 ? 23 : _i);
+    count_records(&trace, counts);
+    ck_assert_uint_eq(counts[GOTRACE_V2_UserLog], 1); /* what was dropped */
     blob_free(&trace);
 }
 END_TEST
