@@ -151,6 +151,19 @@ for trace in cut cut2; do
     grep -o '<p class="warning".*' $trace.html
 done
 
+echo '== one task'
+gotrace synth -q -o task.trace <<'END'
+Trace Go1.22 level=meaning
+Sync t=0
+ProcStatus t=1 m=7 p=0 pstatus=running
+GoStatus t=2 on_m=7 p=0 g=1 m=7 gstatus=running
+UserTaskBegin t=3 m=7 p=0 g=1 task=1 parent_task=0 name_string="only"
+UserTaskEnd t=9 m=7 p=0 g=1 task=1
+END
+gotrace convert -q -o task.html task.trace
+outline task.html | grep -i task
+grep -o '<a href="#tasks">[^<]*' task.html
+
 echo '== options'
 run gotrace convert --to html --no-system go1.26-user.trace
 run gotrace convert --to html --only gc go1.26-user.trace

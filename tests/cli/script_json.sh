@@ -13,6 +13,9 @@ for encoding in document lines; do
         run gotrace synth -o trace script
     done
 done
+# Two members of a header.
+echo '{"trace":"go 1.19","note":[1],"level":[2]}' >script
+run gotrace synth -o trace script
 # The largest number, and JSON on one line or on many.
 gotrace dump --format json "$TRACES"/go1.19-chan.trace >script
 tr -d '\n' <script | gotrace synth | cmp - "$TRACES"/go1.19-chan.trace
