@@ -40,15 +40,32 @@ static bool is_end(const struct gt_v2 *v2, const gt_generation *g, uint64_t tick
     return later < 2;
 }
 
+/* When the latest batch of events begins, and the latest one before it of the same thread; 0: none.
+ */
+static uint64_t last_start(const struct gt_v2 *v2, const gt_generation *g, uint64_t *previous)
+{
+    const gt_batch *first = &v2->batches[g->first], *last = NULL;
+    *previous = 0;
+    for (const gt_batch *b = first; b < first + g->count; b++)
+        if (b->kind == GT_BATCH_EVENTS && (!last || b->time > last->time))
+            last = b;
+    for (const gt_batch *b = first; last && b < last; b++)
+        if (b->kind == GT_BATCH_EVENTS && b->m == last->m && b->time > *previous)
+            *previous = b->time;
+    return last ? last->time : 0;
+}
+
 /* Whether the last batch of events begins so much later than that time that a bit of its timestamp
- * must be flipped: by more than the generation takes until then. */
+ * must be flipped: by more than the generation takes until then. Without that bit, the batch is
+ * not earlier than the one before it. */
 static bool is_flipped(const struct gt_v2 *v2, const gt_generation *g, uint64_t ticks)
 {
-    uint64_t latest = latest_batch(v2, g, true), begin = g->summary.begin;
+    uint64_t previous, latest = last_start(v2, g, &previous), begin = g->summary.begin;
     if (ticks <= begin || latest <= ticks || latest - ticks <= ticks - begin)
         return false;
+    uint64_t least = previous > begin ? previous : begin;
     for (uint64_t bit = 1; bit; bit <<= 1)
-        if (latest & bit && latest - bit >= begin && latest - bit <= ticks)
+        if (latest & bit && latest - bit >= least && latest - bit <= ticks)
             return true;
     return false;
 }
