@@ -331,21 +331,30 @@ STATES_EXPANDED void states_replace(states *s, goroutine *g, int64_t proc, uint8
         plain->changed(plain->ctx, g);
 }
 
+/* Changes the state of a goroutine. False: an event is needed. */
+STATES_EXPANDED bool states_record_state(states *s, goroutine *g, const gotrace_brief *b,
+                                         uint8_t next, uint64_t generation_index,
+                                         const states_plain *plain)
+{
+    states_origin origin;
+    if (!states_is_plain(s, g, b, generation_index, plain, &origin))
+        return false;
+    states_advance(s, b->time);
+    if (g->current.state == GOTRACE_STATE_SYSCALL)
+        states_leave_syscall(s, g);
+    states_replace(s, g, feed_widened(b->proc), next, origin, plain);
+    return true;
+}
+
 /* states_change. */
 STATES_EXPANDED bool states_record_change(states *s, const gotrace_brief *b,
                                           uint64_t generation_index, const states_plain *plain)
 {
     goroutine *g = states_goroutine(s, b->subject);
-    states_origin origin;
-    if (!states_is_plain(s, g, b, generation_index, plain, &origin))
+    if (!states_record_state(s, g, b, b->to, generation_index, plain))
         return false;
-    const int64_t proc = feed_widened(b->proc);
-    states_advance(s, b->time);
-    if (g->current.state == GOTRACE_STATE_SYSCALL)
-        states_leave_syscall(s, g);
-    states_replace(s, g, proc, b->to, origin, plain);
     if (b->to == GOTRACE_STATE_SYSCALL)
-        states_enter_syscall(s, g, proc);
+        states_enter_syscall(s, g, feed_widened(b->proc));
     return true;
 }
 
@@ -354,14 +363,9 @@ STATES_EXPANDED bool states_record_call(states *s, const gotrace_brief *b,
                                         uint64_t generation_index, const states_plain *plain)
 {
     goroutine *g = states_goroutine(s, b->goroutine);
-    states_origin origin;
-    if (!states_is_plain(s, g, b, generation_index, plain, &origin))
+    if (!states_record_state(s, g, b, GOTRACE_STATE_SYSCALL, generation_index, plain))
         return false;
     const int64_t proc = feed_widened(b->proc);
-    states_advance(s, b->time);
-    if (g->current.state == GOTRACE_STATE_SYSCALL)
-        states_leave_syscall(s, g);
-    states_replace(s, g, proc, GOTRACE_STATE_SYSCALL, origin, plain);
     states_pass_syscall(s, g, proc);
     states_advance(s, s->clock + 1);
     g->current.lost = s->time;

@@ -4,11 +4,11 @@
 #include <limits.h>
 
 #include "read/v2/flips.h"
+#include "read/v2/header.h"
 
 enum {
-    HEADERS = 8,      /* number of headers that follow one that is right, ... */
-    NEAR_HEADERS = 2, /* ... or, where other damage is near */
-    HEADER_MAX = 1 + 5 * GT_VARINT_MAX,
+    HEADERS = 8,           /* number of headers that follow one that is right, ... */
+    NEAR_HEADERS = 2,      /* ... or, where other damage is near */
     MOST_THREAD_BITS = 48, /* of the id of a thread, which may be an address */
 };
 
@@ -20,36 +20,28 @@ enum {
 static bool skip_batch(gotrace_reader *reader, uint64_t *at, const gotrace_flip *flip,
                        uint64_t *number, uint64_t *size_at)
 {
-    uint8_t bytes[HEADER_MAX];
-    uint64_t v[5] = {0};
+    uint8_t bytes[GT_V2_HEADER_MAX];
+    gt_v2_header h;
     size_t n;
-    int version = reader->summary.version;
     if (gt_read_bytes(reader, *at, bytes, sizeof bytes, &n) < 0 || n == 0)
         return false;
     if (flip->offset >= *at && flip->offset - *at < n)
         bytes[flip->offset - *at] ^= flip->mask;
-    const uint8_t *p = bytes;
-    uint8_t type = *p++;
-    if (type == GOTRACE_V2_EndOfGeneration && version >= GOTRACE_FIRST_GENERATION_END) {
+    if (gt_v2_parse_header(bytes, n, reader->summary.version, &h) != GT_HEADER_READ)
+        return false;
+    if (h.type == GOTRACE_V2_EndOfGeneration) {
         *number = 0;
         ++*at;
         return true;
     }
-    bool experiment = type == GOTRACE_V2_ExperimentalBatch && version >= GOTRACE_FIRST_EXPERIMENTS;
-    if (type != GOTRACE_V2_EventBatch && !experiment)
+    *size_at = *at + h.size_at;
+    bool follows = *number == 0 || h.generation == *number || h.generation == *number + 1;
+    bool thread = h.thread == GT_V2_NO_ID || h.thread >> MOST_THREAD_BITS == 0;
+    uint64_t data = *at + h.length;
+    if (!follows || !thread || h.size > GT_V2_MAX_BATCH || h.size > reader->summary.size - data)
         return false;
-    for (unsigned i = experiment ? 0 : 1; i < 5; i++) {
-        *size_at = *at + (uint64_t)(p - bytes);
-        if (gt_varint(&p, bytes + n, &v[i]) <= 0)
-            return false;
-    }
-    bool follows = *number == 0 || v[1] == *number || v[1] == *number + 1;
-    bool thread = v[2] == GT_V2_NO_ID || v[2] >> MOST_THREAD_BITS == 0;
-    uint64_t data = *at + (uint64_t)(p - bytes);
-    if (!follows || !thread || v[4] > GT_V2_MAX_BATCH || v[4] > reader->summary.size - data)
-        return false;
-    *number = v[1];
-    *at = data + v[4];
+    *number = h.generation;
+    *at = data + h.size;
     return true;
 }
 
@@ -91,7 +83,7 @@ void gt_v2_find_header_flips(gotrace_reader *reader, const gt_batch *before, uin
     for (unsigned i = 0; i < 2 && c->count == 0; i++) {
         if (before)
             try_header(reader, before->offset, before->data, reach[i], 0, c);
-        try_header(reader, at, at + HEADER_MAX, reach[i], open, c);
+        try_header(reader, at, at + GT_V2_HEADER_MAX, reach[i], open, c);
     }
 }
 

@@ -8,8 +8,10 @@
 #include <string.h>
 
 #include "read/v2/flips.h"
+#include "read/v2/header.h"
 
-enum { LOOK = 256, HEADER_MAX = 3 + 5 * GT_VARINT_MAX };
+/* MOST_BYTES: of a header, and the first two of its batch. */
+enum { LOOK = 256, MOST_BYTES = GT_V2_HEADER_MAX + 2 };
 
 typedef struct look {
     gotrace_reader *reader;
@@ -31,7 +33,7 @@ static gt_place place(const look *l)
 /* Makes the bytes at l->at available: a maximal header, or all that are left. */
 static const uint8_t *peek_header(look *l, size_t *n)
 {
-    if (l->at < l->base || l->at + HEADER_MAX > l->base + l->have) {
+    if (l->at < l->base || l->at + MOST_BYTES > l->base + l->have) {
         if (gt_read_bytes(l->reader, l->at, l->bytes, LOOK, &l->have) < 0) {
             gt_fail(l->reader);
             return NULL;
@@ -123,34 +125,29 @@ static bool place_in_generation(look *l, uint64_t number)
 }
 
 /* What is at a place where a batch may begin. */
-typedef struct header {
+typedef struct beginning {
     uint64_t number; /* of the generation; 0: there is no batch */
     uint64_t end;    /* of the batch */
     bool ends;       /* it is the end of a generation */
     bool clocks;     /* it may be a batch of clocks */
-} header;
+} beginning;
 
-static bool read_header(look *l, uint64_t at, header *h)
+static bool read_beginning(look *l, uint64_t at, beginning *b)
 {
-    uint8_t bytes[HEADER_MAX] = {0};
+    const int version = l->reader->summary.version;
+    uint8_t bytes[MOST_BYTES] = {0};
+    gt_v2_header h;
     size_t n;
-    const uint8_t *p = bytes;
-    int version = l->reader->summary.version;
-    uint64_t v[5] = {0};
-    *h = (header){0};
+    *b = (beginning){0};
     if (gt_read_bytes(l->reader, at, bytes, sizeof bytes, &n) < 0)
         return gt_fail(l->reader);
-    uint8_t type = n ? *p++ : 0;
-    bool experiment = type == GOTRACE_V2_ExperimentalBatch && version >= GOTRACE_FIRST_EXPERIMENTS;
-    h->ends = type == GOTRACE_V2_EndOfGeneration && version >= GOTRACE_FIRST_GENERATION_END;
-    if (type != GOTRACE_V2_EventBatch && !experiment)
+    if (n == 0 || gt_v2_parse_header(bytes, n, version, &h) != GT_HEADER_READ)
         return true;
-    for (unsigned i = experiment ? 0 : 1; i < 5; i++)
-        if (gt_varint(&p, bytes + n, &v[i]) <= 0)
-            return true;
-    h->number = v[1];
-    h->end = at + (uint64_t)(p - bytes) + v[4];
-    h->clocks = *p == (version < GOTRACE_FIRST_SYNC ? GOTRACE_V2_Frequency : GOTRACE_V2_Sync);
+    b->ends = h.type == GOTRACE_V2_EndOfGeneration;
+    b->number = h.generation;
+    b->end = at + h.length + h.size;
+    b->clocks = bytes[h.length] ==
+                (version < GOTRACE_FIRST_SYNC ? GOTRACE_V2_Frequency : GOTRACE_V2_Sync);
     return true;
 }
 
@@ -160,15 +157,15 @@ static bool has_kind(const gt_generation *g, gt_batch_kind kind)
 }
 
 /* The generation of a batch that begins one, if all others of it have another number. */
-static bool find_first_number(look *l, const header *next, uint64_t number, uint64_t *found)
+static bool find_first_number(look *l, const beginning *next, uint64_t number, uint64_t *found)
 {
-    header after;
+    beginning after;
     bool alone = l->reader->summary.version < GOTRACE_FIRST_GENERATION_END && number &&
                  next->number == number + 1;
     *found = number;
     if (next->number == 0 || next->number == number || alone)
         return true;
-    if (!read_header(l, next->end, &after))
+    if (!read_beginning(l, next->end, &after))
         return false;
     if (after.ends || after.number == next->number)
         *found = next->number;
@@ -182,7 +179,7 @@ static bool is_table(gt_batch_kind kind)
 
 /* The generation of a batch after those of an open one that has another number, or has clocks
  * already. A generation begins with its clocks, and ends with its tables. */
-static uint64_t find_number(look *l, const gt_batch *batch, const header *next, uint64_t number)
+static uint64_t find_number(look *l, const gt_batch *batch, const beginning *next, uint64_t number)
 {
     const gt_generation *last = last_generation(l);
     uint64_t here = last->summary.generation;
@@ -220,7 +217,7 @@ static bool correct_number(look *l, uint64_t number)
 
 /* Whether the number of a batch is not that of the open generation, nor of the next one, nor that
  * with a flipped bit, or no batch follows: what is before it may be altered. */
-static bool is_unexpected(look *l, const header *next, uint64_t end, uint64_t number)
+static bool is_unexpected(look *l, const beginning *next, uint64_t end, uint64_t number)
 {
     uint64_t here = last_generation(l)->summary.generation;
     if (next->number == number && number)
@@ -237,8 +234,8 @@ static bool check_number(look *l, const gt_batch *batch, uint64_t *number)
     if (l->open && last_generation(l)->summary.generation == recorded &&
         (batch->kind != GT_BATCH_SYNC || !has_kind(last_generation(l), GT_BATCH_SYNC)))
         return true;
-    header next;
-    if (!read_header(l, batch->data + batch->size, &next))
+    beginning next;
+    if (!read_beginning(l, batch->data + batch->size, &next))
         return false;
     if (l->open && is_unexpected(l, &next, batch->data + batch->size, recorded) &&
         (!correct_number(l, recorded) || l->again))
@@ -355,82 +352,94 @@ static bool add_batch(look *l, const gt_batch *batch, uint64_t end)
     return true;
 }
 
-/* Reads the header of a batch. */
+static void end_generation(look *l)
+{
+    gotrace_summary *summary = &l->reader->summary;
+    gt_generation *g = last_generation(l);
+    g->summary.complete = true;
+    g->summary.bytes++;
+    summary->records++;
+    summary->type_records[GOTRACE_V2_EndOfGeneration]++;
+    summary->type_bytes[GOTRACE_V2_EndOfGeneration]++;
+    l->open = false;
+    l->at++;
+}
+
+/* Reports that no batch begins here; the n bytes there. */
+static bool report_no_batch(look *l, gt_v2_header_result result, const uint8_t *bytes, size_t n)
+{
+    if (result == GT_HEADER_TOO_LARGE)
+        return DAMAGED(l, GOTRACE_RULE_WIRE_VARINT,
+                       "a number in the header of a batch exceeds ten bytes or 64 bits");
+    if (result == GT_HEADER_CUT_OFF)
+        return DAMAGED(l, GOTRACE_RULE_WIRE_TRUNCATED,
+                       "the trace is cut off in the header of a batch");
+    if (n >= 5 && memcmp(bytes, "go 1.", 5) == 0)
+        return DAMAGED(l, GOTRACE_RULE_TRACE_AFTER,
+                       "another trace begins here; gotrace repair --all writes each trace to its "
+                       "own file");
+    return DAMAGED(l, GOTRACE_RULE_BATCH_HEADER, "byte 0x%02x where a batch is expected", *bytes);
+}
+
+/* Finds the kind and the generation of a batch, either of which may be altered. first, second: its
+ * first bytes. l->again: a bit was corrected. */
+static bool place_batch(look *l, gt_batch *batch, uint64_t generation, uint8_t first,
+                        uint8_t second)
+{
+    if (!is_of_kind(batch, l->reader->summary.version, second) &&
+        !correct_kind(l, batch, first, second))
+        return false;
+    return check_number(l, batch, &generation) && (l->again || place_in_generation(l, generation));
+}
+
+/* Reads the header of a batch, or the end of a generation. */
 static bool read_batch(look *l)
 {
-    size_t n;
-    uint64_t v[5] = {0}; /* (experiment,) generation, thread, time, size */
-    const uint8_t *start = peek_header(l, &n), *p = start;
-    if (!start)
-        return false;
     gotrace_summary *summary = &l->reader->summary;
-    uint8_t type = *p++;
-    if (type == GOTRACE_V2_EndOfGeneration && summary->version >= GOTRACE_FIRST_GENERATION_END &&
-        l->open) {
-        gt_generation *g = last_generation(l);
-        g->summary.complete = true;
-        g->summary.bytes++;
-        summary->records++;
-        summary->type_records[type]++;
-        summary->type_bytes[type]++;
-        l->open = false;
-        l->at++;
+    gt_v2_header h;
+    size_t n;
+    const uint8_t *bytes = peek_header(l, &n);
+    if (!bytes)
+        return false;
+    gt_v2_header_result result = gt_v2_parse_header(bytes, n, summary->version, &h);
+    bool ends = h.type == GOTRACE_V2_EndOfGeneration;
+    if (result != GT_HEADER_READ || (ends && !l->open))
+        return report_no_batch(l, result, bytes, n);
+    if (ends) {
+        end_generation(l);
         return true;
     }
-    bool experiment = type == GOTRACE_V2_ExperimentalBatch &&
-                      summary->version >= GOTRACE_FIRST_EXPERIMENTS;
-    if (type != GOTRACE_V2_EventBatch && !experiment) {
-        if (n >= 5 && memcmp(start, "go 1.", 5) == 0)
-            return DAMAGED(
-                l, GOTRACE_RULE_TRACE_AFTER,
-                "another trace begins here; gotrace repair --all writes each trace to its "
-                "own file");
-        return DAMAGED(l, GOTRACE_RULE_BATCH_HEADER, "byte 0x%02x where a batch is expected", type);
-    }
-    for (unsigned i = experiment ? 0 : 1; i < 5; i++) {
-        int used = gt_varint(&p, start + n, &v[i]);
-        if (used < 0)
-            return DAMAGED(l, GOTRACE_RULE_WIRE_VARINT,
-                           "a number in the header of a batch exceeds ten bytes or 64 bits");
-        if (used == 0)
-            return DAMAGED(l, GOTRACE_RULE_WIRE_TRUNCATED,
-                           "the trace is cut off in the header of a batch");
-    }
-    if (v[4] > GT_V2_MAX_BATCH)
+    if (h.size > GT_V2_MAX_BATCH)
         return DAMAGED(l, GOTRACE_RULE_BATCH_HEADER, "the size of a batch is %llu bytes",
-                       (unsigned long long)v[4]);
-    uint64_t data = l->at + (uint64_t)(p - start), end = data + v[4];
+                       (unsigned long long)h.size);
+    uint64_t data = l->at + h.length, end = data + h.size;
     if (end > summary->size)
         return DAMAGED(l, GOTRACE_RULE_WIRE_TRUNCATED,
                        "the trace is cut off: a batch of %llu byte%s has %llu left",
-                       (unsigned long long)v[4], gt_plural(v[4]),
+                       (unsigned long long)h.size, gt_plural(h.size),
                        (unsigned long long)(summary->size - data));
-    uint8_t first = v[4] && p < start + n ? *p : 0;
-    uint8_t second = v[4] > 1 && p + 1 < start + n ? p[1] : 0;
+    bool experiment = h.type == GOTRACE_V2_ExperimentalBatch;
+    uint8_t first = h.size && h.length < n ? bytes[h.length] : 0;
+    uint8_t second = h.size > 1 && h.length + 1 < n ? bytes[h.length + 1] : 0;
     gt_batch batch = {
         .offset = l->at,
         .data = data,
-        .m = v[2],
-        .time = v[3],
-        .size = (uint32_t)v[4],
+        .m = h.thread,
+        .time = h.time,
+        .size = (uint32_t)h.size,
         .next = GT_NONE,
-        .kind = (uint8_t)kind_of(summary->version, experiment, first, (uint32_t)v[4])};
-    if (!is_of_kind(&batch, summary->version, second) && !correct_kind(l, &batch, first, second))
-        return false;
-    if (!check_number(l, &batch, &v[1]))
+        .kind = (uint8_t)kind_of(summary->version, experiment, first, (uint32_t)h.size)};
+    if (!place_batch(l, &batch, h.generation, first, second))
         return false;
     if (l->again)
         return true;
-    if (!place_in_generation(l, v[1]))
-        return false;
-    if (experiment && v[0] == 0 &&
+    if (experiment && h.experiment == 0 &&
         !gt_report(l->reader, GOTRACE_RULE_BATCH_EVENT, place(l),
                    "a batch of experiment 0, which does not exist"))
         return false;
-    uint64_t taken = experiment ? end - l->at : data - l->at;
     summary->records++;
-    summary->type_records[type]++;
-    summary->type_bytes[type] += taken;
+    summary->type_records[h.type]++;
+    summary->type_bytes[h.type] += experiment ? end - l->at : h.length;
     summary->batches++;
     if (!add_batch(l, &batch, end))
         return false;

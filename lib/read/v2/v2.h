@@ -1,6 +1,7 @@
 /*
  * v2.h - reads traces of Go 1.22 and later, one generation at a time:
  *
+ *   header.h      the header of a batch
  *   index.c       reads the batch headers of the whole file: thread and generation of each batch
  *   clocks.c      the batch of clocks of each generation, and the frequency
  *   tables.c      loads the tables of a generation: strings, stacks, samples, clocks
