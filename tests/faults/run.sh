@@ -321,6 +321,7 @@ synth -o out/out short.json
 convert --to chrome --split 64K -o out/out.json short.trace
 repair -o out/out v2.hole
 repair -o out/out short.hole
+reduce --test false --any -o out/out short.hole
 END
     echo "merge -o out/out $(echo of-v1/*)"
     echo "merge -o out/out $(echo of-v2/*)"
