@@ -242,43 +242,6 @@ void gotrace_reader_close(gotrace_reader *reader)
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-/* gt_want. */
-static uint8_t want_of(const gt_wanted *w, uint8_t kind, bool of_goroutine)
-{
-    if (kind == GOTRACE_KIND_TRANSITION && of_goroutine && gt_wants_changes(w))
-        return GT_WANT_CHANGE;
-    return gt_wants_kind(w, kind) ? GT_WANT_ALL : GT_WANT_NOT;
-}
-
-static uint8_t want_of_v1(const gt_wanted *w, const gt_v1_shape *shape)
-{
-    uint8_t want = want_of(w, shape->kind, shape->resource != GOTRACE_RESOURCE_PROC);
-    bool runs = shape->kind == GOTRACE_KIND_SYSCALL &&
-                (gt_is_lasting(w, GOTRACE_STATE_RUNNING) || w->by_goroutine || w->by_stack);
-    bool begins = shape->action == GT_ACTION_CREATE || (shape->does && shape->does->initial);
-    bool asks = want == GT_WANT_CHANGE && (begins || gt_wants_kind(w, GOTRACE_KIND_TRANSITION));
-    return runs || asks || shape->action == GT_ACTION_REGION ? GT_WANT_SOME : want;
-}
-
-/* Determines which types are wanted, and times in ticks. Call it when the file is indexed. */
-static void set_types(gotrace_reader *reader)
-{
-    gt_wanted *w = &reader->wanted;
-    const size_t v1_count = sizeof reader->index.shapes / sizeof *reader->index.shapes;
-    if (!w->some) {
-        memset(w->types, GT_WANT_ALL, sizeof w->types);
-        return;
-    }
-    for (unsigned i = 0; reader->v2 && i < GT_CODES; i++)
-        w->types[i] = want_of(w, reader->v2->shapes[i].kind,
-                              reader->v2->shapes[i].resource == GOTRACE_RESOURCE_GOROUTINE);
-    for (unsigned i = 0; !reader->v2 && i < v1_count; i++)
-        w->types[i] = want_of_v1(w, &reader->index.shapes[i]);
-    /* Rounding moves a time by less than a nanosecond. */
-    for (unsigned i = 0; i < GT_STATES && !reader->v2; i++)
-        w->least_ticks[i] = gt_time(((double)w->least[i] - 2) / reader->ns_per_tick * 0.999999);
-}
-
 gotrace_status gotrace_reader_index(gotrace_reader *reader)
 {
     if (reader->stage == GT_FAILED)
@@ -288,7 +251,7 @@ gotrace_status gotrace_reader_index(gotrace_reader *reader)
     if (gt_is_v2(reader->summary.version)) {
         if (!gt_v2_index(reader))
             return GOTRACE_ERROR;
-        set_types(reader);
+        gt_select_types(reader);
         reader->strings = &reader->v2->strings;
         reader->stacks = &reader->v2->stacks;
         reader->stage = GT_INDEXED;
@@ -301,7 +264,7 @@ gotrace_status gotrace_reader_index(gotrace_reader *reader)
     reader->ns_per_tick = frequency ? 1e9 / (double)(int64_t)frequency : 1;
     if (reader->summary.type_records[GOTRACE_V1_FutileWakeup])
         reader->progress_total += reader->summary.size;
-    set_types(reader);
+    gt_select_types(reader);
     gt_model_begin(reader);
     reader->stage = GT_INDEXED;
     return GOTRACE_OK;
@@ -400,39 +363,6 @@ static inline gotrace_status prepare(gotrace_reader *reader)
     return reader->stage == GT_READING ? GOTRACE_EVENT : prepare_first(reader);
 }
 
-void gotrace_reader_select(gotrace_reader *reader, uint32_t kinds, uint32_t states)
-{
-    gt_wanted *w = &reader->wanted;
-    bool before[GT_CODES];
-    memcpy(before, w->reasons, sizeof before);
-    *w = (gt_wanted){.some = true,
-                     .kinds = kinds,
-                     .into = states,
-                     .from = states,
-                     .by_goroutine = w->by_goroutine,
-                     .by_reason = w->by_reason,
-                     .by_stack = w->by_stack,
-                     .without_stack = w->without_stack};
-    memcpy(w->reasons, before, sizeof before);
-    if (gt_wants_kind(w, GOTRACE_KIND_TRANSITION))
-        w->into = UINT32_MAX;
-    if (reader->stage != GT_FRESH)
-        set_types(reader);
-}
-
-void gotrace_reader_select_lasting(gotrace_reader *reader, gotrace_state state, int64_t least)
-{
-    gt_wanted *w = &reader->wanted;
-    if ((unsigned)state >= GT_STATES)
-        return;
-    w->some = true;
-    w->from |= 1U << state;
-    w->lasting |= 1U << state;
-    w->least[state] = least < 0 ? 0 : least;
-    if (reader->stage != GT_FRESH)
-        set_types(reader);
-}
-
 /* Where events are stored in brief, and the first one that is not. */
 typedef struct taken {
     gotrace_brief *brief, *last;
@@ -491,60 +421,6 @@ static gotrace_status next_briefs_v1(gotrace_reader *reader, gotrace_brief *brie
     if (reader->wanted.some)
         gt_model_set_since(reader, &reader->event);
     return finish_event(reader, effect) ? GOTRACE_EVENT : GOTRACE_ERROR;
-}
-
-static gt_goroutine *find_goroutine(gotrace_reader *reader, uint64_t id)
-{
-    const gt_goroutines *all = reader->v2 ? &reader->v2->goroutines
-                                          : &reading_of(reader)->goroutines;
-    return all->heap ? gt_goroutine_find(all, id) : NULL;
-}
-
-void gotrace_reader_deselect_goroutine(gotrace_reader *reader, uint64_t id, bool deselect)
-{
-    gt_goroutine *g = reader->stage == GT_READING ? find_goroutine(reader, id) : NULL;
-    if (g)
-        g->deselected = deselect ? GT_DESELECTED : 0;
-    if (g && deselect && !reader->wanted.by_goroutine) {
-        reader->wanted.by_goroutine = true;
-        set_types(reader);
-    }
-}
-
-void gotrace_reader_deselect_state(gotrace_reader *reader, uint64_t id)
-{
-    gt_goroutine *g = reader->stage == GT_READING ? find_goroutine(reader, id) : NULL;
-    if (g && g->deselected != GT_DESELECTED)
-        g->deselected = GT_DESELECTED_STATE;
-}
-
-void gotrace_reader_deselect_stack(gotrace_reader *reader, uint64_t id)
-{
-    const gt_entry *entry = id && reader->stage == GT_READING ? gt_table_find(reader->stacks, id)
-                                                              : NULL;
-    if (entry)
-        ((gt_entry *)(uintptr_t)entry)->deselected = 1;
-    reader->wanted.without_stack = reader->wanted.without_stack || id == 0;
-    if (!reader->wanted.by_stack) {
-        reader->wanted.by_stack = true;
-        if (reader->stage != GT_FRESH)
-            set_types(reader);
-    }
-}
-
-void gotrace_reader_deselect_reason(gotrace_reader *reader, const gotrace_event *event)
-{
-    if (reader->stage != GT_READING || !event->reason)
-        return;
-    if (!reader->v2) {
-        reader->wanted.reasons[event->type] = true;
-    } else {
-        const gt_entry *entry = gt_v2_reason_of(reader->v2, event->type, event->args);
-        if (!entry)
-            return;
-        ((gt_entry *)(uintptr_t)entry)->deselected = 1;
-    }
-    reader->wanted.by_reason = true;
 }
 
 /* Not inlined, so that v2 does not have its registers to save. */
@@ -801,6 +677,13 @@ bool gt_shows_start(const gotrace_reader *reader, uint64_t id)
     return shows;
 }
 
+gt_goroutine *gt_find_goroutine(gotrace_reader *reader, uint64_t id)
+{
+    const gt_goroutines *all = reader->v2 ? &reader->v2->goroutines
+                                          : &reading_of(reader)->goroutines;
+    return all->heap ? gt_goroutine_find(all, id) : NULL;
+}
+
 static int64_t time_of(const gotrace_reader *reader, int64_t ticks)
 {
     return reader->v2 ? gt_v2_since_start(reader, ticks) : gt_time_of(reader, ticks);
@@ -808,7 +691,7 @@ static int64_t time_of(const gotrace_reader *reader, int64_t ticks)
 
 const gotrace_goroutine *gotrace_reader_goroutine(gotrace_reader *reader, uint64_t id)
 {
-    const gt_goroutine *g = find_goroutine(reader, id);
+    const gt_goroutine *g = gt_find_goroutine(reader, id);
     if (!g || !g->known || id == 0)
         return NULL;
     int64_t since = g->began == GOTRACE_NO_TIME ? g->since : g->began;

@@ -161,6 +161,13 @@ bool gt_fail_as(gotrace_reader *reader, const gotrace_error *error) __attribute_
  * writes some stacks as a single PC 0; before 1.7 no frame has a function.) */
 bool gt_shows_start(const gotrace_reader *reader, uint64_t id);
 
+/* A live goroutine; NULL: there is none with that id. */
+gt_goroutine *gt_find_goroutine(gotrace_reader *reader, uint64_t id);
+
+/* Determines which types of events are returned, and times in ticks, when the file is indexed or
+ * the selection changes. */
+void gt_select_types(gotrace_reader *reader);
+
 /* All events were returned or checked: GOTRACE_END, or GOTRACE_ERROR. */
 gotrace_status gt_finish(gotrace_reader *reader);
 
