@@ -132,3 +132,18 @@ echo '== sound: a tick is not a whole number of nanoseconds'
     echo 'Frequency freq=162257633'
 } | sized_script | gotrace synth -o rounded.trace
 run gotrace validate rounded.trace
+
+echo '== a last batch that begins late, with no bit that can be flipped; one without events is early'
+sized_script <<'END' | gotrace synth -q -o late.trace
+Trace Go1.22
+EventBatch gen=1 m=18446744073709551615 time=1000
+Frequency freq=1000000000
+EventBatch gen=1 m=1 time=1000
+ProcStatus dt=1 p=0 pstatus=1
+GoStatus dt=1 g=5 m=1 gstatus=2
+HeapAlloc dt=1 heapalloc_value=5
+EventBatch gen=1 m=1 time=1
+EventBatch gen=1 m=1 time=2000
+HeapAlloc dt=1 heapalloc_value=5
+END
+run gotrace print late.trace
