@@ -50,8 +50,8 @@ static void text_goroutine(out *o, const stacks *s, uint64_t id, uint32_t functi
 /* ---- the interval -----------------------------------------------------------------------------
  */
 
-/* " 1.000 s, from 2.000 s to 3.000 s"; a trace begins a little before its first event, at 0 s: then
- * " 1.000 s, until 1.000 s". */
+/* " 1.000 s, from 2.000 s to 3.000 s". The beginning of the trace, which is a little before the
+ * first event, has no time that can be selected: " 1.000 s, until 1.000 s". */
 static void text_times(out *o, int64_t begin, int64_t end)
 {
     char total[DURATION], from[DURATION], to[DURATION];
