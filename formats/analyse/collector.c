@@ -220,12 +220,14 @@ static bool is_late(const run *r)
     return r->utilizations[0].syncs < 2;
 }
 
-/* The range was active since the beginning of the trace. */
-static void work_late(run *r, bool sweep)
+/* A proc had the range since the beginning of the trace. */
+static void work_late(run *r, bool sweep, bool as_go)
 {
-    for (size_t i = 0; i < UTILIZATION_KINDS; i++)
-        if (!sweep || r->utilizations[i].sweep)
-            utilization_late(&r->utilizations[i]);
+    for (size_t i = 0; i < UTILIZATION_KINDS; i++) {
+        utilization *u = &r->utilizations[i];
+        if (u->as_go == as_go && (!sweep || u->sweep))
+            utilization_late(u);
+    }
 }
 
 static void sweep_works(run *r, const gotrace_event *e)
@@ -234,21 +236,31 @@ static void sweep_works(run *r, const gotrace_event *e)
     if (e->kind == GOTRACE_KIND_RANGE_ACTIVE) {
         if (!is_late(r))
             return;
-        work_late(r, true);
+        work_late(r, true, false);
+        work_late(r, true, true);
     }
     work(r, e->proc, begins, true, false);
     work(r, e->proc, begins, true, true);
 }
 
+/* Whether Go knows that the goroutine executes: it learns no state before the number of procs. */
+static bool executes_in_go(const run *r, const stat_goroutine *g)
+{
+    return g && state_executes(g->g.current.state) &&
+           !(g->early_state && g->g.current.begin <= r->utilizations[0].begin);
+}
+
 static void assist_works(run *r, stat_goroutine *g, const gotrace_event *e)
 {
     bool begins = e->kind != GOTRACE_KIND_RANGE_END;
-    const goroutine *self = states_goroutine(&r->states, e->goroutine);
     if (e->kind == GOTRACE_KIND_RANGE_ACTIVE) {
         if (!is_late(r))
             return;
-        if (self && state_executes(self->current.state))
-            work_late(r, false);
+        if (g && state_executes(g->g.current.state))
+            work_late(r, false, false);
+        /* Go looks at the goroutine that reports it. */
+        if (executes_in_go(r, (void *)states_goroutine(&r->states, e->goroutine)))
+            work_late(r, false, true);
     }
     work(r, e->proc, begins, false, true);
     if (!g)
@@ -267,24 +279,40 @@ void stat_metric(run *r, const gotrace_event *e)
     r->settles = true;
 }
 
+static uint8_t worker_of_label(const gotrace_event *e)
+{
+    for (uint8_t i = WORKER_DEDICATED; i < WORKER_KINDS; i++)
+        if (strlen(worker_labels[i]) == e->text_size &&
+            memcmp(worker_labels[i], e->text, e->text_size) == 0)
+            return i;
+    return WORKER_NONE;
+}
+
+/* Whether a goroutine is known not to be a worker. Since 1.26 such a goroutine gets a worker's label
+ * if it starts on a proc that has chosen a worker (GoStart in traceruntime.go, assignWaitingGCWorker
+ * in mgcpacer.go). */
+static bool is_no_worker(const run *r, const stat_goroutine *g)
+{
+    return g->g.function && g->g.function != r->worker_function;
+}
+
 void stat_label(run *r, const gotrace_event *e)
 {
     stat_goroutine *g = (void *)states_goroutine(&r->states, e->goroutine);
     if (!g)
         return;
-    g->worker = WORKER_NONE;
-    for (uint8_t i = WORKER_DEDICATED; i < WORKER_KINDS; i++)
-        if (strlen(worker_labels[i]) == e->text_size &&
-            memcmp(worker_labels[i], e->text, e->text_size) == 0)
-            g->worker = i;
+    uint8_t worker = worker_of_label(e);
+    g->worker = is_no_worker(r, g) ? WORKER_NONE : worker;
     if (g->worker && g->g.current.state == GOTRACE_STATE_RUNNING)
         set_proc(r, e->proc, PROC_GC, g->g.id);
-    if (g->worker != WORKER_NONE && g->worker != WORKER_IDLE) {
-        /* Go counts a worker that gets its label again twice, and its proc works from then on. */
-        g->marks = true;
-        work(r, e->proc, true, false, true);
+    if (worker == WORKER_NONE || worker == WORKER_IDLE)
+        return;
+    /* Go takes all that have the label for workers. It counts one that gets it again twice, and its
+     * proc works from then on. */
+    g->marks = true;
+    work(r, e->proc, true, false, true);
+    if (g->worker)
         set_counts(r, g, e->proc, true);
-    }
 }
 
 /* ---- ranges -----------------------------------------------------------------------------------
@@ -448,6 +476,8 @@ void stat_collector_interval(run *r, stat_goroutine *g, const interval *i, const
 {
     if (r->stop_depth)
         delay_stop(r, g, i, e);
+    if (is_no_worker(r, g))
+        g->worker = WORKER_NONE;
     if (g->worker && i->state == GOTRACE_STATE_RUNNING)
         r->figure->worker_ns[g->worker] = sum_of_times(r->figure->worker_ns[g->worker],
                                                        i->end - i->begin);

@@ -143,6 +143,7 @@ static void goroutine_begins(void *ctx, goroutine *g, const gotrace_event *e)
         state_begins(ctx, g, e);
     if (r->profiles)
         profiles_goroutine(r->profiles, profile_part_of(g), g, e);
+    ((stat_goroutine *)g)->early_state = r->utilizations[0].procs == 0;
     if (!r->selector.what)
         count_goroutine(r, (stat_goroutine *)g);
     if (e->kind != GOTRACE_KIND_TRANSITION || e->from != GOTRACE_STATE_NOT_EXIST)
@@ -430,6 +431,8 @@ static void run_init(run *r, const select_job *select)
     r->gc_since = STATES_NEVER;
     r->assist_name = stacks_name(names, "GC mark assist", strlen("GC mark assist"));
     r->sweep_name = stacks_name(names, "GC incremental sweep", strlen("GC incremental sweep"));
+    r->worker_function = stacks_name(names, "runtime.gcBgMarkWorker",
+                                     strlen("runtime.gcBgMarkWorker"));
 }
 
 static void run_free(run *r)

@@ -66,7 +66,8 @@ typedef struct stat_goroutine {
     uint8_t worker;   /* of the GC, by its label */
     bool assists;     /* it is in a mark assist */
     bool counts;      /* it makes its proc work for the GC */
-    bool marks;       /* it was a worker: its execution counts in Go's utilization */
+    bool marks;       /* it had a worker's label: its execution counts in Go's utilization */
+    bool early_state; /* it had a state before the number of procs was known */
     uint8_t cause;    /* of becoming runnable: CAUSE_* */
     uint32_t waited;  /* CAUSE_WAITED: for that reason */
     value_set early;  /* latencies until its function is known */

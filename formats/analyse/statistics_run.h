@@ -45,6 +45,7 @@ typedef struct run {
     bool settles;     /* the event may have changed them */
     int64_t gc_since; /* STATES_NEVER: no cycle is active, or it began before the time range */
     uint32_t assist_name, sweep_name;
+    uint32_t worker_function;
     uint32_t stop_reason, stop_depth;
     stop stop;        /* the active one, if stop_depth is not 0 */
     bool stop_inside; /* it began in the time range */

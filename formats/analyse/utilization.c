@@ -101,7 +101,6 @@ static void drop(utilization *u)
 static void begin_sliding(utilization *u)
 {
     u->sliding = true;
-    u->begin = u->changes[0].time;
     for (size_t n = 1; n < u->count; n++)
         slide_all(u, n);
 }
@@ -120,6 +119,8 @@ static void add(utilization *u, int64_t time, double share)
         return;
     }
     u->changes = changes;
+    if (u->count == 0)
+        u->begin = time;
     changes[u->count++] = (utilization_change){.time = time, .share = share};
     if (u->sliding) {
         slide_all(u, u->count - 1);
@@ -135,8 +136,8 @@ static void add(utilization *u, int64_t time, double share)
 void utilization_set_procs(utilization *u, int64_t time, uint64_t procs)
 {
     size_t count = procs < MOST_PROCS ? (size_t)procs : MOST_PROCS;
-    uint32_t *working = count > u->procs_room ? realloc(u->working, count * sizeof *working)
-                                              : u->working;
+    int64_t *working = count > u->procs_room ? realloc(u->working, count * sizeof *working)
+                                             : u->working;
     if (count > 0 && !working) {
         u->failed = true;
         return;
@@ -157,11 +158,11 @@ void utilization_work(utilization *u, int64_t proc, bool begins)
 {
     if (proc < 0 || (uint64_t)proc >= u->procs)
         return;
-    uint32_t *working = &u->working[proc];
-    if (begins && ++*working == 1)
-        u->busy++;
-    else if (!begins && *working > 0 && --*working == 0)
-        u->busy--;
+    int64_t *working = &u->working[proc];
+    if (begins)
+        u->busy += ++*working == 1;
+    else if (u->as_go || *working > 0)
+        u->busy -= --*working == 0;
 }
 
 void utilization_stop(utilization *u, bool begins)

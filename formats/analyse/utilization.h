@@ -22,12 +22,13 @@ typedef struct utilization_change {
 
 typedef struct utilization {
     bool sweep; /* whether sweeping counts as work of the GC */
-    bool as_go; /* with the faults of Go's, see utilization_end and stat_label */
+    bool as_go; /* with the faults of Go's, see utilization_work, utilization_end, stat_label and
+                   assist_works */
     utilization_change *changes;
     size_t first, count, room; /* those before first are no longer needed */
     size_t procs_room, procs;  /* GOMAXPROCS; 0: not known yet */
-    uint32_t *working;         /* on each proc: reasons why it works for the GC */
-    uint32_t busy;             /* procs that do */
+    int64_t *working;          /* on each proc: reasons why it works for the GC */
+    uint32_t busy;             /* procs that have one */
     uint32_t stopped;          /* stop-the-worlds of the GC that are active */
     uint64_t syncs;
     bool before;                      /* the time range has not begun: only the last share counts */
@@ -35,7 +36,7 @@ typedef struct utilization {
     size_t left[UTILIZATION_WINDOWS]; /* the last change not after the window's beginning */
     double least[UTILIZATION_WINDOWS];     /* so far */
     int64_t least_at[UTILIZATION_WINDOWS]; /* where that window begins */
-    int64_t begin;
+    int64_t begin; /* when the number of procs became known */
     bool failed;
 } utilization;
 
@@ -45,6 +46,7 @@ void utilization_free(utilization *u);
 
 /* What changes: call utilization_settle after each event that changed something. */
 void utilization_set_procs(utilization *u, int64_t time, uint64_t procs);
+/* A proc gets or loses a reason. In Go it can lose more than it had, and the next ones do not count. */
 void utilization_work(utilization *u, int64_t proc, bool begins);
 void utilization_stop(utilization *u, bool begins);
 /* A proc works for the GC since the beginning of the trace. */
