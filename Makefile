@@ -326,15 +326,17 @@ $(eval $(call sanitizer,tsan,thread))
 ## check-asan, check-ubsan, check-tsan, check-sanitized: run the tests with that sanitizer
 
 # The tests of recorders need a process for each trace; the others run in one.
-THREAD_TESTS := test_threads test_ahead test_feed test_print_threads
+THREAD_TESTS := test_ahead test_threads test_feed test_print_threads
 RECORD_TESTS := test_record_threads test_record_several test_record_orders
-.PHONY: threads
-threads: ## unit tests and program with threads, under ThreadSanitizer
+.PHONY: tsan-tests $(addprefix tsan-,$(THREAD_TESTS) $(RECORD_TESTS)) threads
+tsan-tests:
 	@$(MAKE) BUILD=build/tsan SANITIZE=thread $(addprefix build/tsan/tests/,$(THREAD_TESTS) $(RECORD_TESTS)) \
 		build/tsan/gotrace build/tsan/tests/gotrace-refusing
-	@export TSAN_OPTIONS=exitcode=99; set -e; \
-		for test in $(THREAD_TESTS); do CK_FORK=no build/tsan/tests/$$test; done; \
-		for test in $(RECORD_TESTS); do CK_DEFAULT_TIMEOUT=600 build/tsan/tests/$$test; done
+$(addprefix tsan-,$(THREAD_TESTS)): tsan-%: tsan-tests
+	@TSAN_OPTIONS=exitcode=99 CK_FORK=no build/tsan/tests/$*
+$(addprefix tsan-,$(RECORD_TESTS)): tsan-%: tsan-tests
+	@TSAN_OPTIONS=exitcode=99 CK_DEFAULT_TIMEOUT=600 build/tsan/tests/$*
+threads: $(addprefix tsan-,$(THREAD_TESTS) $(RECORD_TESTS)) ## unit tests and program with threads, under ThreadSanitizer
 	@BUILD=build/tsan tests/threads/run.sh
 
 coverage: ## run the tests and report the line coverage of each file

@@ -288,9 +288,9 @@ static uint8_t worker_of_label(const gotrace_event *e)
     return WORKER_NONE;
 }
 
-/* Whether a goroutine is known not to be a worker. Since 1.26 such a goroutine gets a worker's label
- * if it starts on a proc that has chosen a worker (GoStart in traceruntime.go, assignWaitingGCWorker
- * in mgcpacer.go). */
+/* Whether a goroutine is known not to be a worker. Since 1.26 such a goroutine gets a worker's
+ * label if it starts on a proc that has chosen a worker (GoStart in traceruntime.go,
+ * assignWaitingGCWorker in mgcpacer.go). */
 static bool is_no_worker(const run *r, const stat_goroutine *g)
 {
     return g->g.function && g->g.function != r->worker_function;

@@ -36,7 +36,7 @@ typedef struct utilization {
     size_t left[UTILIZATION_WINDOWS]; /* the last change not after the window's beginning */
     double least[UTILIZATION_WINDOWS];     /* so far */
     int64_t least_at[UTILIZATION_WINDOWS]; /* where that window begins */
-    int64_t begin; /* when the number of procs became known */
+    int64_t begin;                         /* when the number of procs became known */
     bool failed;
 } utilization;
 
@@ -46,7 +46,7 @@ void utilization_free(utilization *u);
 
 /* What changes: call utilization_settle after each event that changed something. */
 void utilization_set_procs(utilization *u, int64_t time, uint64_t procs);
-/* A proc gets or loses a reason. In Go it can lose more than it had, and the next ones do not count. */
+/* A proc gets or loses a reason. In Go it can lose more than it had; then the next do not count. */
 void utilization_work(utilization *u, int64_t proc, bool begins);
 void utilization_stop(utilization *u, bool begins);
 /* A proc works for the GC since the beginning of the trace. */

@@ -32,6 +32,13 @@ enum {
     WINDOW = 16,       /* v1: pieces have 64 times as many bytes */
 };
 
+/* ThreadSanitizer takes ten times as long, and looks at the same code for each damage. */
+#if defined __SANITIZE_THREAD__
+enum { FLIPS = 10, FLIPS_LIMITED = 2, CHANGES = 8 };
+#else
+enum { FLIPS = 40, FLIPS_LIMITED = 6, CHANGES = 100 };
+#endif
+
 /* A sample, divided into batches that are as small as necessary. */
 static blob load(const char *name)
 {
@@ -170,7 +177,6 @@ static void check_changed(const blob *trace, size_t at, size_t end)
 /* Removes or doubles generations and batches: the state before a piece is not the one assumed. */
 START_TEST(notices_missing_pieces)
 {
-    enum { CHANGES = 100 };
     blob trace = load(names[_i]);
     gotrace_source *source;
     gotrace_reader *reader;
@@ -196,7 +202,6 @@ END_TEST
 
 START_TEST(damage_gives_the_same_findings)
 {
-    enum { FLIPS = 40 };
     blob trace = load(names[_i]);
     uint64_t random = 1 + (uint64_t)_i;
     for (int flip = 0; flip < FLIPS; flip++) {
@@ -324,10 +329,10 @@ END_TEST
 /* The search for damage, and for flipped bits, reads the trace with other readers. */
 START_TEST(the_memory_limit_holds_for_damaged_traces)
 {
-    enum { FLIPS = 6, STEPS = 8 };
+    enum { STEPS = 8 };
     blob trace = load(names[_i]);
     uint64_t random = 100 + (uint64_t)_i;
-    for (int flip = 0; flip < FLIPS; flip++) {
+    for (int flip = 0; flip < FLIPS_LIMITED; flip++) {
         size_t at = 16 + (size_t)(random_next(&random) % (trace.size - 16));
         uint8_t bit = (uint8_t)(1u << random_next(&random) % 8);
         trace.bytes[at] ^= bit;
