@@ -350,24 +350,29 @@ func background(stop chan struct{}) {
 }
 
 // restart records one file after the other while the program runs, like a server that is
-// asked for a trace from time to time. The first is called name, the others name-2, name-3, ...
+// asked for a trace from time to time.
 func restart(n int, name string) {
 	stop := make(chan struct{})
 	background(stop)
+	files(2+2*n, name, func(i int) {
+		time.Sleep(time.Duration(rand.Intn(300)) * time.Microsecond)
+		if i%3 == 0 {
+			runtime.GC()
+		}
+	})
+	close(stop)
+}
+
+// files records count files. The first is called name, the others name-2, name-3, ...
+func files(count int, name string, f func(i int)) {
 	base := strings.TrimSuffix(name, ".trace")
-	for i := 1; i <= 2+2*n; i++ {
+	for i := 1; i <= count; i++ {
 		file := name
 		if i > 1 {
 			file = fmt.Sprintf("%s-%d.trace", base, i)
 		}
-		record(file, func() {
-			time.Sleep(time.Duration(rand.Intn(300)) * time.Microsecond)
-			if i%3 == 0 {
-				runtime.GC()
-			}
-		})
+		record(file, func() { f(i) })
 	}
-	close(stop)
 }
 
 func noStop(n int, name string) {

@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math/rand"
 	"net"
 	"net/http"
 	"os"
@@ -22,6 +23,8 @@ func init() {
 	scenarios["http"] = scenario{what: "an HTTP server and its clients", run: web}
 	scenarios["syscall"] = scenario{what: "system calls that block: pipes, files, a child", run: systemCalls}
 	scenarios["gc"] = scenario{what: "garbage collections, assists, sweeps", run: garbage}
+	scenarios["assist"] = scenario{what: "started and stopped while goroutines assist the GC",
+		traces: assists}
 	scenarios["prof"] = scenario{what: "a CPU profile at the same time", run: profiled}
 }
 
@@ -173,6 +176,31 @@ func garbage(n int) {
 	debug.FreeOSMemory()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
+}
+
+// assists records one short file after the other, named like those of restart. All goroutines allocate,
+// so that most files begin with goroutines that assist the garbage collector.
+func assists(n int, name string) {
+	stop := make(chan struct{})
+	for i := 0; i < 6; i++ {
+		go func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					_ = tree(12)
+				}
+			}
+		}()
+	}
+	files(3*n, name, func(i int) {
+		time.Sleep(time.Duration(rand.Intn(2000)) * time.Microsecond)
+		if i%2 == 0 {
+			runtime.GC()
+		}
+	})
+	close(stop)
 }
 
 func profiled(n int) {
