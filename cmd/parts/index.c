@@ -103,7 +103,10 @@ static bool close_batch(v1_index *x, gotrace_error *error)
     if (x->events > 0)
         for (size_t i = x->first_string; i < s->input->strings.count; i++)
             s->input->strings.list[i].mark = 1;
-    if (x->has_frequency)
+    /* Also a batch of events may contain the frequency, and tells only when these began. */
+    if (b->last > s->input->last)
+        s->input->last = b->last;
+    if (x->has_frequency && b->kind == PARTS_TABLES)
         s->input->footer = b->time;
     if (!parts_grow(s->memory, &s->batches->list, &s->batches->capacity, s->batches->count + 1,
                     sizeof *b, error))

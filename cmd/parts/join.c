@@ -286,10 +286,11 @@ static bool pack_timers(parts_merge *m)
 static bool write_footer(parts_merge *m)
 {
     uint64_t footer = 0, last = 0;
-    for (size_t i = 0; i < m->job.count; i++)
-        footer = m->parts[i].in.footer > footer ? m->parts[i].in.footer : footer;
-    for (size_t i = 0; i < m->batches.count; i++)
-        last = m->batches.list[i].last > last ? m->batches.list[i].last : last;
+    for (size_t i = 0; i < m->job.count; i++) {
+        const parts_input *in = &m->parts[i].in;
+        footer = in->footer > footer ? in->footer : footer;
+        last = in->last > last ? in->last : last;
+    }
     m->pack.thread = 0;
     m->pack.time = footer ? footer : last;
     parts_pack_begin(&m->pack, 0);

@@ -186,7 +186,8 @@ typedef struct parts_input {
     int version;
     bool bare;          /* v1 batches without a header */
     uint64_t frequency; /* v1; 0: unspecified */
-    uint64_t footer;    /* v1: ticks of the footer's batch */
+    uint64_t footer;    /* v1: ticks of the footer's batch; 0: it has none */
+    uint64_t last;      /* v1: ticks of the last event */
     uint64_t *timers;   /* v1: goroutines that run timers */
     size_t timer_count, timer_capacity;
     parts_table strings, stacks; /* v1 */

@@ -246,7 +246,7 @@ static bool pack_value(split *s, unsigned code, uint64_t value)
 static bool write_footer(split *s)
 {
     s->pack.thread = 0;
-    s->pack.time = s->input.footer;
+    s->pack.time = s->input.footer ? s->input.footer : s->input.last;
     parts_pack_begin(&s->pack, 0);
     if (s->input.frequency && !pack_value(s, GOTRACE_V1_Frequency, s->input.frequency))
         return false;

@@ -127,3 +127,21 @@ same pipes "$TRACES/go1.27-seconds.trace" one
 gotrace gen --seed 6 --go 1.22 --cover --events 2000 -o taken.trace
 gotrace split --by generation -o taken taken.trace
 run gotrace validate -q taken/*
+
+# The frequency may be in the last batch of events, which begins long before the footer.
+gotrace synth -o last.trace <<'TRACE'
+Trace Go1.19 level=meaning procs=2
+GoCreate t=500 on_g=1 p=0 g=7
+GoStart t=3000 p=1 g=7
+GoSched t=90000000 p=1 g=7
+	stk="main.work /src/main.go:9"
+GoStart t=90001000 p=1 g=7
+GoEnd t=90002000 p=1 g=7
+GoEnd t=90003000 p=0 g=1
+TRACE
+gotrace dump last.trace | awk '/^Batch/ { batch = $0; next } /^Frequency/ { print; print batch; batch = ""; next }
+    { if (batch != "") print batch; batch = ""; print }' | gotrace synth -o early.trace
+gotrace dump early.trace | grep '^Batch\|^Frequency'
+gotrace split -q --by proc -o early early.trace
+run gotrace merge -o joined.trace early/*
+gotrace dump joined.trace | grep '^Batch\|^Frequency'
