@@ -180,7 +180,7 @@ func garbage(n int) {
 
 // assists records one short file after the other, named like those of restart. All goroutines allocate,
 // so that most files begin with goroutines that assist the garbage collector.
-func assists(n int, name string) {
+func assists(_ int, name string) {
 	stop := make(chan struct{})
 	for i := 0; i < 6; i++ {
 		go func() {
@@ -194,7 +194,7 @@ func assists(n int, name string) {
 			}
 		}()
 	}
-	files(3*n, name, func(i int) {
+	files(3, name, func(i int) {
 		time.Sleep(time.Duration(rand.Intn(2000)) * time.Microsecond)
 		if i%2 == 0 {
 			runtime.GC()
