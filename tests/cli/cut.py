@@ -15,7 +15,7 @@ from collections import Counter
 
 import selected
 
-RAISED = 1000000  # most ns by which a time is raised
+RAISED = 100000000  # most ns by which a time is raised: a thread that had no processor may have ended the generation before that late
 
 DROPPED = ('offset', 'args', 'cause', 'generation', 'time', 'stack', 'start', 'lane', 'initial', 'suspect', 'moved', 'raised')
 
