@@ -2,6 +2,9 @@
 # Functions for test scripts that are a list of checks, and a folder for their files, $work.
 # With STOP in the environment the first failure ends the script.
 
+# shellcheck source=tests/hang.bash
+. tests/hang.bash
+
 checks=0 passed=0 failed=0 skipped=0
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT

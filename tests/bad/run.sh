@@ -8,6 +8,8 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 traces=$PWD/testdata/traces
 cases=$PWD/tests/bad/cases.sh
+# shellcheck source=tests/hang.bash
+. tests/hang.bash
 scripts=$PWD/tests/bad/scripts.py
 PATH=$(realpath "${BUILD:-build}"):$PATH
 export LC_ALL=C.UTF-8
@@ -40,7 +42,7 @@ is_wanted() {
 expect() {
     local name=$1 status=$2 pattern=$3 ended
     shift 3
-    timeout 120 "$@" >log 2>&1 </dev/null
+    timeout "$HANG" "$@" >log 2>&1 </dev/null
     ended=$?
     if [ $ended -ne "$status" ]; then
         fail "$name: $* ended with status $ended, expected $status"
@@ -55,7 +57,7 @@ expect() {
 end_well() {
     local name=$1 statuses=" $2 " ended
     shift 2
-    timeout 120 "$@" >/dev/null 2>log </dev/null
+    timeout "$HANG" "$@" >/dev/null 2>log </dev/null
     ended=$?
     if [[ $statuses != *" $ended "* ]]; then
         fail "$name: $* ended with status $ended, expected one of$statuses"

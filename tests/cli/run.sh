@@ -9,6 +9,8 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 here=$PWD/tests/cli
+# shellcheck source=tests/hang.bash
+. tests/hang.bash
 export TRACES=$PWD/testdata/traces
 PATH=$(realpath "${BUILD:-build}"):$PATH
 export LC_ALL=C.UTF-8 TZ=UTC
@@ -35,7 +37,7 @@ check() {
 # run_test NAME: writes $work/NAME.{stdout,stderr,status}.
 run_test() {
     mkdir "$work/$1"
-    (cd "$work/$1" && exec timeout 300 bash -c ". '$here/prelude.bash'; . '$here/$1.sh'") \
+    (cd "$work/$1" && exec timeout "$HANG" bash -c ". '$here/prelude.bash'; . '$here/$1.sh'") \
         >"$work/$1.stdout" 2>"$work/$1.stderr" </dev/null
     echo $? >"$work/$1.status"
     rm -rf "${work:?}/$1"

@@ -429,8 +429,11 @@ def cases_of_v1_structure(version):
 
 # ---- comparing -----------------------------------------------------------------------------------
 
+HANG = int(os.environ["HANG"]) if "HANG" in os.environ else None  # seconds
+
+
 def run(*command):
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, check=False)
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=HANG, check=False)
     return done.returncode, done.stdout, done.stderr
 
 

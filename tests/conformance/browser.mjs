@@ -24,7 +24,7 @@ const options = Object.fromEntries(rest.map((text) => {
   return [text.slice(0, at), text.slice(at + 1)];
 }));
 const packages = path.resolve(options.packages);
-const patience = 40000;
+const patience = 800000; // ms, against hangs: 20 times what a page takes
 const complaints = [];
 
 // ---- server ------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ install_browser() {
 
 # in_browser VIEWER FILE [OPTION...]: write what the viewer shows to $WORK/shown.
 in_browser() {
-    timeout -k 5 120 node "$CONFORMANCE/browser.mjs" "$@" "packages=$BROWSER_HOME" \
+    timeout -k 5 "$HANG" node "$CONFORMANCE/browser.mjs" "$@" "packages=$BROWSER_HOME" \
         "catapult=$CATAPULT" "browser=$CHROMIUM" >"$WORK/shown" 2>"$WORK/err"
 }
 

@@ -50,7 +50,7 @@ class Server:
 
     def page(self, path):
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with opener.open(self.address + path, timeout=60) as answer:
+        with opener.open(self.address + path) as answer:
             return answer.read()
 
     def fetch(self, query):

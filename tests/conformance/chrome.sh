@@ -30,7 +30,7 @@ check_chrome() { # FILE VERSION: a sound one, and the version of Go whose tool i
         "$GOTRACE" convert --to chrome --by "$view" -o "$WORK/chrome.$view" "$1" 2>"$WORK/err" ||
             fail "convert --to chrome --by $view" 'gotrace failed' "$WORK/err"
     done
-    timeout 60 python3 "$CONFORMANCE/chrome.py" "$2" "$program" "$1" "${documents[@]}" \
+    timeout "$HANG" python3 "$CONFORMANCE/chrome.py" "$2" "$program" "$1" "${documents[@]}" \
         >"$WORK/differences" 2>&1
     fail_if $? 'convert --to chrome, as go tool trace' "not that of Go $2" "$WORK/differences"
     case $TRACE_NAME in

@@ -8,6 +8,8 @@ export LC_ALL=C
 
 CONFORMANCE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 ROOT=$(cd "$CONFORMANCE/../.." && pwd)
+# shellcheck source=tests/hang.bash
+. "$ROOT/tests/hang.bash"
 PEERS=${GOTRACE_PEERS:-$HOME/.cache/gotrace-peers}
 SHARED=${GOTRACE_SHARED:-$ROOT/../shared}
 GOTRACE=$(realpath -m "${GOTRACE:-${BUILD:-$ROOT/build}/gotrace}")

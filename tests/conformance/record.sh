@@ -13,12 +13,12 @@ if [ ! -x "$recorder" ] || [ ! -x "$GOREAD_V1" ] || [ ! -x "$GOREAD_V2" ]; then
     skip 'traces of threads' "no $recorder (make tests), $GOREAD_V1 or $GOREAD_V2"
     exit
 fi
-RECORD_TRACES=$WORK CK_DEFAULT_TIMEOUT=300 "$recorder" >"$WORK/log" 2>&1
+RECORD_TRACES=$WORK "$recorder" >"$WORK/log" 2>&1
 fail_if $? 'what threads recorded is in the traces' 'see the log' "$WORK/log"
-RECORD_TRACES=$WORK CK_DEFAULT_TIMEOUT=300 "${recorder%threads}several" >"$WORK/log" 2>&1
+RECORD_TRACES=$WORK "${recorder%threads}several" >"$WORK/log" 2>&1
 fail_if $? 'several recorders at the same time' 'see the log' "$WORK/log"
 # Crash files of programs that were killed.
-KILLS=500 RECORD_TRACES=$WORK CK_DEFAULT_TIMEOUT=900 "${recorder%threads}crash" >"$WORK/log" 2>&1
+KILLS=500 RECORD_TRACES=$WORK "${recorder%threads}crash" >"$WORK/log" 2>&1
 fail_if $? 'what was counted before 500 kills is in the crash files' 'see the log' "$WORK/log"
 for trace in "$WORK"/*.trace; do
     TRACE_NAME=record/$(basename "$trace" .trace)
@@ -32,7 +32,7 @@ done
 read -ra compiler <<<"${CC:-cc}"
 kills() {
     TRACE_NAME=record/kills-$3
-    timeout 900 "$CONFORMANCE/../record/kills.sh" "$1" "$GOTRACE" "$WORK/counts" "$2" "$3" >"$WORK/log" 2>&1
+    timeout "$HANG" "$CONFORMANCE/../record/kills.sh" "$1" "$GOTRACE" "$WORK/counts" "$2" "$3" >"$WORK/log" 2>&1
     fail_if $? "$1 kills" 'calls are missing, or a trace is rejected' "$WORK/log"
 }
 if "${compiler[@]}" -O1 -pthread -o "$WORK/counts" "$CONFORMANCE/../../testdata/record/counts.c"; then

@@ -12,15 +12,15 @@ ask() { redis-cli -s "$socket" "$@" >/dev/null 2>&1; }
 
 # record VERSION: a trace of the server in $trace, of some thousand requests.
 record() {
-    local recorder status i
+    local recorder status
     (cd "$WORK" && exec "$GOTRACE" record --go "1.$1" -o "$trace" -- \
         redis-server --port 0 --unixsocket "$socket" --save '' --appendonly no --daemonize no) >"$WORK/log" 2>&1 &
     recorder=$!
-    for ((i = 0; i < 200; i++)); do
-        ! ask ping || break
+    until ask ping; do
+        kill -0 $recorder || return
         sleep 0.1
     done
-    timeout 100 redis-benchmark -s "$socket" -t set,get -n 2000 -c 5 -q >>"$WORK/log" 2>&1
+    timeout "$HANG" redis-benchmark -s "$socket" -t set,get -n 2000 -c 5 -q >>"$WORK/log" 2>&1
     status=$?
     ask shutdown nosave || kill $recorder
     wait $recorder && [ $status -eq 0 ]
@@ -36,7 +36,7 @@ pages() {
     done
     record "$version"
     fail_if $? 'redis-server and redis-benchmark' 'they failed' "$WORK/log"
-    timeout 300 python3 "$CONFORMANCE/pages.py" "$tool" "$trace" "$@" >"$WORK/wrong" 2>&1
+    timeout "$HANG" python3 "$CONFORMANCE/pages.py" "$tool" "$trace" "$@" >"$WORK/wrong" 2>&1
     fail_if $? 'pages of go tool trace' 'something is missing' "$WORK/wrong"
 }
 

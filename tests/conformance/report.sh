@@ -9,7 +9,7 @@ REPORT_PICTURE_OF=go1.27-syscall
 
 # in_report FILE [OPTION...]: what the report shows, in $WORK/shown.
 in_report() {
-    timeout -k 5 90 node "$CONFORMANCE/report.mjs" "$@" "packages=$BROWSER_HOME" "browser=$CHROMIUM" \
+    timeout -k 5 "$HANG" node "$CONFORMANCE/report.mjs" "$@" "packages=$BROWSER_HOME" "browser=$CHROMIUM" \
         >"$WORK/shown" 2>"$WORK/err"
 }
 

@@ -35,7 +35,7 @@ run_tool() { # N VERSION FILE
     *) flag=-d=parsed ;;
     esac
     [ "$2" -ne 5 ] || program=("$PEERS/usr/lib/go-1.21/bin/go")
-    GOTOOLCHAIN=local PATH=$PEERS/usr/lib/go-1.$1/bin:$PATH timeout 120 "$tool" "$flag" \
+    GOTOOLCHAIN=local PATH=$PEERS/usr/lib/go-1.$1/bin:$PATH timeout "$HANG" "$tool" "$flag" \
         "${program[@]}" "$3" >"$WORK/tool.out" 2>"$WORK/tool.err" && return
     # No reader since 1.22 supports it.
     [ "$1" -ge 22 ] && [ "$2" -le 21 ] && grep -q 'unexpected event type 36' "$WORK/tool.err"

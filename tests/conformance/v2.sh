@@ -3,7 +3,7 @@
 
 # go_verdict FILE: the exit status of Go's reader. A verdict is 0 or 1, anything else is a crash.
 go_verdict() {
-    timeout 60 "$GOREAD_V2" "$1" >/dev/null 2>"$WORK/go.err"
+    timeout "$HANG" "$GOREAD_V2" "$1" >/dev/null 2>"$WORK/go.err"
 }
 
 check_verdict_v2() { # FILE

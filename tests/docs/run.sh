@@ -274,7 +274,7 @@ transcript_holds() {
         /^\$ cat [a-z.]+$/ { file = $3 }' "$work/transcript"
     split_transcript "$work/expected" <"$work/transcript" >"$work/commands"
     count=$(grep -c '^echo @@' "$work/commands")
-    (cd "$folder" && timeout 120 bash "$work/commands") >"$work/said" 2>&1 </dev/null
+    (cd "$folder" && timeout "$HANG" bash "$work/commands") >"$work/said" 2>&1 </dev/null
     # AddressSanitizer prints this for fibers.
     sed '/^==[0-9]*==WARNING: ASan doesn.t fully support makecontext/d' "$work/said" >"$work/output"
     awk -v got="$work/got" '/^@@/ { n = substr($0, 3); printf "" >(got "." n); next }

@@ -4,6 +4,8 @@
 # every call that the program counted as returned. In every third run the program is killed within a
 # millisecond of its beginning. SEED in the environment repeats a run.
 set -u
+# shellcheck source=tests/hang.bash
+. "$(dirname "$0")/../hang.bash"
 count=$1 gotrace=$(realpath "$2") program=$(realpath "$3") reader=${4:-} version=${5:-1.26}
 RANDOM=${SEED:=$RANDOM}
 folder=$(mktemp -d) || exit 1
@@ -31,7 +33,7 @@ compare() {
 
 kill_once() {
     local delay=$1 status
-    timeout -k 1 60 "$gotrace" record --quiet --go "$version" -o killed.trace -- "$program" counts "$delay"
+    timeout -k 1 "$HANG" "$gotrace" record --quiet --go "$version" -o killed.trace -- "$program" counts "$delay"
     status=$?
     [ $status -eq 137 ] || { echo "status $status"; return 1; }
     "$gotrace" validate --quiet killed.trace && compare || return 1

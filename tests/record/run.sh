@@ -331,7 +331,7 @@ forks() {
     while [ "$1" != -- ]; do options+=("$1"); shift; done
     shift
     rm -f forks.trace forks.trace.*
-    timeout -k 1 60 "$gotrace" record "${options[@]}" -o forks.trace -- ./forks "$how" "$@" 2>forks.err
+    timeout -k 1 "$HANG" "$gotrace" record "${options[@]}" -o forks.trace -- ./forks "$how" "$@" 2>forks.err
     found=$?
     cat forks.err
     child=$(echo forks.trace.*)

@@ -19,6 +19,7 @@ OLD = ['http_1_5', 'stress_start_stop_1_9', 'stress_start_stop_1_10']  # of Go's
 USUAL = ['gccgo-http', 'go1.19-gc', 'go1.21-user', 'go1.22-gens', 'go1.23-gens', 'go1.25-gensprof',
          'go1.27-seconds']
 FEWEST = 0.95
+HANG = int(os.environ['HANG']) if 'HANG' in os.environ else None  # seconds
 THREADS = ('8', '2', '1')  # of repair, by turns
 
 
@@ -321,7 +322,7 @@ KINDS = [truncate, flip, zeroes, zero_tail, foreign, noise, delete, header, lose
 
 def run(*command):
     try:
-        return subprocess.run(command, capture_output=True, timeout=60)
+        return subprocess.run(command, capture_output=True, timeout=HANG)
     except subprocess.TimeoutExpired:
         return subprocess.CompletedProcess(command, 99, b'', b'timeout')
 

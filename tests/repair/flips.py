@@ -27,7 +27,7 @@ but 1 of 40 runs) the events of other batches; no run gives more than 12 errors 
 import argparse, bisect, collections, concurrent.futures, json, os, random, re, subprocess, tempfile
 
 import damage
-from damage import GOTRACE, ROOT
+from damage import GOTRACE, HANG, ROOT
 
 TRACES = os.path.join(ROOT, 'testdata/traces')
 MOST_ERRORS, MOST_OF_ALL, BYTES_PER_FLIP = 5, 12, 1000
@@ -41,7 +41,7 @@ GENERATED = [5, 7, 8, 9, 10]  # versions without a trace in testdata/traces
 
 
 def output(*args):
-    return subprocess.run([GOTRACE, *args], capture_output=True, timeout=60).stdout.splitlines()
+    return subprocess.run([GOTRACE, *args], capture_output=True, timeout=HANG).stdout.splitlines()
 
 
 def lines(*args):
@@ -157,7 +157,7 @@ def errors(path):
 
 
 def everything(*args):
-    run = subprocess.run([GOTRACE, *args], capture_output=True, timeout=60)
+    run = subprocess.run([GOTRACE, *args], capture_output=True, timeout=HANG)
     return run.returncode, run.stdout, run.stderr
 
 

@@ -3,6 +3,8 @@
 # are not traces are rejected, and traces with flipped bits or lost batches and tables are read.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+# shellcheck source=tests/hang.bash
+. tests/hang.bash
 export GOTRACE="${BUILD:-build}/gotrace"
 
 # Sanitizers are slow, and need memory.

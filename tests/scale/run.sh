@@ -14,6 +14,8 @@
 # processor time, of user and system (the least of up to five runs of each; 15 ms are noise), and 24 MiB more.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+# shellcheck source=tests/hang.bash
+. tests/hang.bash
 build=$(realpath "${BUILD:-build}")
 gotrace=$build/gotrace
 count=$build/tests/count
@@ -90,7 +92,7 @@ cost() {
     local files=("$2")
     [ ! -e "$2-other" ] || files+=("$2-other")
     # shellcheck disable=SC2086
-    timeout 300 "$count" report "$gotrace" $1 "${files[@]}" >/dev/null 2>log
+    timeout "$HANG" "$count" report "$gotrace" $1 "${files[@]}" >/dev/null 2>log
     local status=$?
     rm -rf out parts out-*.json
     [ $status -le 1 ] || { echo "FAIL gotrace $1 $2: status $status"; head -n 3 log; return 1; }

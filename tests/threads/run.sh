@@ -23,7 +23,6 @@ mkdir tmp files
 export TMPDIR=$work/tmp
 
 # ThreadSanitizer takes ten times as long, so it gets fewer files, and each of them every other verb.
-readonly limit=60 # seconds that a run may take
 threads='2 8' mutations=2 every=3 moments=4 verbs=1
 if nm "$gotrace" | grep -q __tsan; then threads=4 mutations=1 every=8 moments=2 verbs=2; fi
 
@@ -121,7 +120,7 @@ run() {
     [ ! -d "$2" ] || files=("$2"/*)
     shift 2
     ! to_folder "$@" || set -- "$@" -o "tables"
-    timeout $limit "$gotrace" "$@" -j "$n" "${files[@]}" >"$n.out" 2>"$n.err" </dev/null
+    timeout "$HANG" "$gotrace" "$@" -j "$n" "${files[@]}" >"$n.out" 2>"$n.err" </dev/null
     echo $? >"$n.status"
     [ ! -d tables ] || { sha256sum tables/* >>"$n.out"; rm -r tables; }
 }
@@ -160,7 +159,7 @@ try() {
     shift 2
     rm -rf out
     # shellcheck disable=SC2086
-    { timeout -k 5 $limit $program "$@" -j 4 -o out "$file" 2>&1 >/dev/null </dev/null; echo $? >4.status; } | cat >4.err
+    { timeout "$HANG" $program "$@" -j 4 -o out "$file" 2>&1 >/dev/null </dev/null; echo $? >4.status; } | cat >4.err
     ended_well '[0-3]' 4 && nothing_left || return
     [ "$(cat 4.status)" -eq 3 ] || return 0
     [[ $1 = mutate ]] || [ -z "$(ls -A out 2>/dev/null)" ] || { echo "status 3, and an output"; return 1; }
@@ -195,7 +194,7 @@ full_device() {
     local file=$1
     shift
     ! to_folder "$@" || return 0
-    timeout -k 5 $limit "$gotrace" "$@" -j 4 "$file" >/dev/full 2>4.err
+    timeout "$HANG" "$gotrace" "$@" -j 4 "$file" >/dev/full 2>4.err
     echo $? >4.status
     # Without output there is nothing to write.
     ended_well '[1-3]' 4 && nothing_left || return
@@ -207,7 +206,7 @@ closed_pipe() {
     local file=$1
     shift
     ! to_folder "$@" || return 0
-    { timeout -k 5 $limit env --default-signal=PIPE "$gotrace" "$@" -j 4 "$file" 2>4.err; echo $? >4.status; } |
+    { timeout "$HANG" env --default-signal=PIPE "$gotrace" "$@" -j 4 "$file" 2>4.err; echo $? >4.status; } |
         head -c 1 >/dev/null
     # Output that fits into the pipe is written completely.
     ended_well '0|1|2|141' 4 && nothing_left
@@ -219,7 +218,7 @@ interrupted() {
     shift 2
     for ((n = 0; n < moments; n++)); do
         rm -rf out
-        env --default-signal timeout -k $limit --signal="$signal" "0.$(printf %03d $((RANDOM % 500 + 1)))" \
+        env --default-signal timeout -k "$HANG" --signal="$signal" "0.$(printf %03d $((RANDOM % 500 + 1)))" \
             "$gotrace" "$@" -j 4 -o out "$file" >4.out 2>4.err
         echo $? >4.status
         ended_well '0|1|2|124' 4 && nothing_left || return

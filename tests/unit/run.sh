@@ -4,6 +4,8 @@
 #   tests/unit/run.sh [NAME...]     test_NAME and fuzz_NAME; STOP=1 starts none after a failed one
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+# shellcheck source=tests/hang.bash
+. tests/hang.bash
 BUILD="${BUILD:-build}"
 
 passed=0 failed=0 skipped=0
@@ -11,8 +13,6 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 export BUILD work seeds
 export CK_VERBOSITY=silent
-# Sanitizers and valgrind are slow; Check's default limit is four seconds for a test.
-export CK_DEFAULT_TIMEOUT="${CK_DEFAULT_TIMEOUT:-120}"
 
 # run_test NAME: write $work/NAME.{tap,log,status}.
 run_test() {
@@ -34,7 +34,7 @@ run_replay() {
     for folder in "fuzz/corpus/${1#fuzz_}" fuzz/corpus/traces testdata/findings $seeds; do
         [ ! -d "$folder" ] || corpus+=("$folder")
     done
-    timeout 600 "$BUILD/fuzz/replay_${1#fuzz_}" "${corpus[@]}" >"$work/$1.log" 2>&1
+    timeout "$HANG" "$BUILD/fuzz/replay_${1#fuzz_}" "${corpus[@]}" >"$work/$1.log" 2>&1
     echo $? >"$work/$1.status"
     stop_after "$1"
 }

@@ -474,7 +474,6 @@ int main(void)
 {
     Suite *suite = suite_create("ahead");
     TCase *cases = tcase_create("all");
-    tcase_set_timeout(cases, 240);
     tcase_add_loop_test(cases, takes_over_sound_pieces, 0, NAMES);
     tcase_add_test(cases, a_proc_was_left_in_a_system_call);
     tcase_add_loop_test(cases, notices_missing_pieces, 0, NAMES);

@@ -558,7 +558,6 @@ int main(void)
     Suite *suite = suite_create("chrome");
     TCase *cases = tcase_create("all");
 
-    tcase_set_timeout(cases, 300);
     tcase_add_test(cases, whole_traces);
     tcase_add_test(cases, split);
     tcase_add_test(cases, windows);

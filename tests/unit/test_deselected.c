@@ -239,7 +239,6 @@ int main(void)
 {
     Suite *suite = suite_create("deselected");
     TCase *cases = tcase_create("deselected");
-    tcase_set_timeout(cases, 120);
     tcase_add_loop_test(cases, deselected, WAY_GOROUTINES, WAY_KINDS + 1);
     suite_add_tcase(suite, cases);
     return run_suite(suite);

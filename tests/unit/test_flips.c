@@ -204,7 +204,6 @@ int main(void)
 {
     Suite *suite = suite_create("flips");
     TCase *cases = tcase_create("all");
-    tcase_set_timeout(cases, 240);
     tcase_add_loop_test(cases, types_of_table_records_are_restored, 0, NAMES);
     tcase_add_loop_test(cases, values_of_table_records_give_one_error, 0, NAMES);
     tcase_add_loop_test(cases, markers_are_restored, 0, NAMES);

@@ -214,7 +214,6 @@ int main(void)
     while (v2_versions[versions])
         versions++;
     TCase *damage = tcase_create("damage");
-    tcase_set_timeout(damage, 600);
     tcase_add_loop_test(damage, cut_at_every_byte, 0, SAMPLES);
     tcase_add_loop_test(damage, every_bit_flipped, 0, SAMPLES);
     tcase_add_loop_test(damage, absurd_values, 0, SAMPLES);

@@ -155,7 +155,6 @@ int main(void)
 {
     Suite *suite = suite_create("lifetimes");
     TCase *tests = tcase_create("lifetimes");
-    tcase_set_timeout(tests, 300);
     tcase_add_test(tests, strings_are_valid_as_long_as_documented);
     tcase_add_test(tests, config_need_not_outlive_call);
     tcase_add_test(tests, writer_args_of_another_version);

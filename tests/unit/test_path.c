@@ -232,7 +232,6 @@ int main(void)
 {
     Suite *suite = suite_create("path");
     TCase *tests = tcase_create("path");
-    tcase_set_timeout(tests, 120);
     tcase_add_test(tests, array);
     tcase_add_test(tests, longest_list);
     tcase_add_test(tests, sums);

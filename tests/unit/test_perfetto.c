@@ -724,7 +724,6 @@ int main(void)
     Suite *suite = suite_create("perfetto");
     TCase *cases = tcase_create("all");
 
-    tcase_set_timeout(cases, 300);
     tcase_add_test(cases, nesting);
     tcase_add_test(cases, numbers);
     tcase_add_test(cases, strings);

@@ -141,7 +141,6 @@ int main(void)
 
     while (printers[count])
         count++;
-    tcase_set_timeout(cases, 120);
     tcase_add_loop_test(cases, samples, 0, count);
     tcase_add_loop_test(cases, long_lines, 0, count);
     tcase_add_loop_test(cases, failing_output, 0, count);

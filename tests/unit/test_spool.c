@@ -194,7 +194,6 @@ int main(void)
     Suite *suite = suite_create("spool");
     TCase *cases = tcase_create("all");
 
-    tcase_set_timeout(cases, 120);
     tcase_add_loop_test(cases, like_a_plain_queue, 0, 3);
     tcase_add_test(cases, no_place_for_the_file);
     tcase_add_test(cases, map_like_a_plain_array);

@@ -146,7 +146,6 @@ int main(void)
 {
     Suite *suite = suite_create("threads");
     TCase *cases = tcase_create("all");
-    tcase_set_timeout(cases, 240);
     tcase_add_test(cases, handles_share_nothing);
     suite_add_tcase(suite, cases);
     return run_suite(suite);

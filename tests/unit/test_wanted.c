@@ -327,7 +327,6 @@ int main(void)
 {
     Suite *suite = suite_create("wanted");
     TCase *cases = tcase_create("wanted");
-    tcase_set_timeout(cases, 120);
     tcase_add_test(cases, what_is_selected);
     tcase_add_loop_test(cases, lasting, 0, 6);
     tcase_add_loop_test(cases, damaged, 0, 4);
