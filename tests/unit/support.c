@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* No test measures time: this is a limit against hangs, in seconds (tests/hang.bash). Check's own is
- * four, which a busy machine exceeds. */
+/* No test measures time: this is a limit against hangs, in seconds (tests/hang.bash). Check's own
+ * is four, which a busy machine exceeds. */
 __attribute__((constructor)) static void set_time_limit(void)
 {
     const char *limit = getenv("HANG");
