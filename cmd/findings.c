@@ -63,6 +63,9 @@ void findings_add(findings *f, const gotrace_error *problem)
     if (problem->rule == f->last.rule && problem->offset == f->last.offset &&
         problem->event == f->last.event && strcmp(problem->message, f->last.message) == 0)
         return;
+    /* A sound trace of Go may have these: only who checks the trace wants to know. */
+    if (problem->rule == GOTRACE_RULE_TABLE_UNUSED && !f->explain)
+        return;
     /* Truncated compressed data also truncates the trace: report only one problem. */
     if (problem->rule == GOTRACE_RULE_SYSTEM_ZSTD || problem->rule == GOTRACE_RULE_SYSTEM_GZIP)
         f->cut = f->file;

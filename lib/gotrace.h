@@ -248,7 +248,8 @@ typedef struct gotrace_config {
     gotrace_progress_fn on_progress; /* NULL: none */
     void *callback_ctx;              /* passed to both */
     bool every_problem;              /* report each inconsistency that may follow from damage, and
-                                        not only their number (rule order.consequence) */
+                                        not only their number (rule order.consequence), and
+                                        unused strings and stacks (rule table.unused) */
     size_t window;                   /* bytes read at a time and for each proc; 0: default 64 KiB */
     const char *spool_dir;           /* folder for temporary files; NULL: $TMPDIR, else /var/tmp */
     size_t threads;                  /* threads that a reader may use, including the caller's; 0: 1.

@@ -76,6 +76,9 @@ bool gt_report(gotrace_reader *reader, gotrace_rule rule, gt_place place, const 
     reader->flips.mends = false;
     if ((reader->quiet && !reader->flips.trial) || place.offset < reader->flips.replayed)
         return true;
+    /* Go writes strings and stacks that nothing refers to. */
+    if (rule == GOTRACE_RULE_TABLE_UNUSED && !reader->config.every_problem)
+        return true;
     if (!mended && follows_from_fault(reader, rule, place.offset))
         return true;
     gotrace_error problem;

@@ -244,12 +244,12 @@ def main():
                 tried['cut'] += 1
                 if sound and (done.returncode or b'cannot have happened' in done.stderr):
                     print(f'{what}: status {done.returncode}: {done.stderr.decode()[:300]}')
-                checked = run(gotrace, 'validate', cut)
+                checked = run(gotrace, 'validate', '-v', cut)
                 if checked.returncode and not sound:
                     continue
                 if checked.returncode:
                     print(f'{what}: not valid: {checked.stderr.decode()[:400]}')
-                elif b'table.unused' in checked.stderr and b'table.unused' not in run(gotrace, 'validate', path).stderr:
+                elif b'table.unused' in checked.stderr and b'table.unused' not in run(gotrace, 'validate', '-v', path).stderr:
                     print(f'{what}: {checked.stderr.decode()[:200]}')
                 elif sound and (wrong := differs(trace, options, q, cut)):
                     print(f'{what}: {wrong}')

@@ -7,6 +7,7 @@
  * for exactly that. If a rule is broken, this is reported and the event is accepted as recorded.
  * Source: Go 1.27, internal/trace/order.go and reader.go.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "read/v2/ahead.h"
@@ -168,11 +169,18 @@ static void put_sync(gotrace_reader *reader, struct gt_v2 *v2, int64_t time, con
 static bool report_unused(gotrace_reader *reader, struct gt_v2 *v2, const gt_generation *g)
 {
     uint64_t strings = gt_table_unused(&v2->strings), stacks = gt_table_unused(&v2->stacks);
+    char unused[2][40] = {"", ""};
+    if (strings)
+        snprintf(unused[0], sizeof unused[0], "%llu string%s", (unsigned long long)strings,
+                 gt_plural(strings));
+    if (stacks)
+        snprintf(unused[1], sizeof unused[1], "%llu stack%s", (unsigned long long)stacks,
+                 gt_plural(stacks));
     return (strings == 0 && stacks == 0) ||
            gt_report(reader, GOTRACE_RULE_TABLE_UNUSED, GT_AT(g->summary.offset),
-                     "nothing refers to %llu string%s and %llu stack%s of generation %llu",
-                     (unsigned long long)strings, gt_plural(strings), (unsigned long long)stacks,
-                     gt_plural(stacks), (unsigned long long)g->summary.generation);
+                     "nothing refers to %s%s%s of generation %llu", unused[0],
+                     strings && stacks ? " and " : "", unused[1],
+                     (unsigned long long)g->summary.generation);
 }
 
 /* Reports problems of the finished generation that Go's reader accepts. */
