@@ -87,7 +87,7 @@ static int read_file(session *s, const char *path, statistics *stats, const sele
 static int report_files(session *s, const char *const *files, size_t count, const stat_job *job)
 {
     statistics_each each = each_to(&s->output.out);
-    statistics *stats = statistics_new(options_of(s)->each ? &each : NULL);
+    statistics *stats = statistics_new(options_of(s)->each ? &each : NULL, STACKS_BY_LINE);
     int worst = EXIT_SOUND, status;
     if (!stats) {
         limits_no_memory();

@@ -495,7 +495,7 @@ paths *paths_new(const path_query *query)
     idmap_init(&p->names, sizeof(path_name));
     idmap_init(&p->reasons, sizeof(path_reason));
     idmap_init(&p->functions, sizeof(uint32_t));
-    p->stacks = stacks_new();
+    p->stacks = stacks_new(STACKS_BY_ADDRESS);
     /* Number 0 of a state means none. */
     path_state *none = p->stacks ? big_array_add(&p->history) : NULL;
     if (!none) {

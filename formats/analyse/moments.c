@@ -465,7 +465,7 @@ static void end_moments(find_run *r)
 static bool run_init(find_run *r)
 {
     const states_user user = moment_states_user(r, goroutine_ends);
-    r->stacks = stacks_new();
+    r->stacks = stacks_new(STACKS_BY_ADDRESS);
     r->levels = calloc(r->what->term_count + 1, sizeof *r->levels);
     if (!r->stacks || !r->levels)
         return false;

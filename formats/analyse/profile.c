@@ -40,7 +40,6 @@ struct profiles {
     bool v1;
     bool failed; /* memory was refused */
     bool all;    /* everything is included */
-    bool by_stack;
     bool there;  /* what is added is of a selected proc and thread, and generation */
     bool shares; /* of the intervals of another analysis: it has states and selector */
     states own_states;
@@ -148,8 +147,11 @@ static bool is_included(run *r, uint64_t id, uint32_t function, uint32_t stack)
  * interval. */
 static inline void add_to_sample(run *r, profile *p, const profile_sample *to, int64_t ns)
 {
-    profile_sample *s = sample_of(p, to->stack, r->by_stack ? 0 : to->function, to->reason,
-                                  to->state);
+    const unsigned without = r->options->without;
+    const bool state = !(without & PROFILE_STATE);
+    profile_sample *s = sample_of(p, to->stack, without & PROFILE_FUNCTION ? 0 : to->function,
+                                  state ? to->reason : 0,
+                                  state ? to->state : GOTRACE_STATE_UNDETERMINED);
     if (!s) {
         r->failed = true;
         return;
@@ -452,7 +454,6 @@ profiles *profiles_begin(profile *list, size_t count, const profile_options *opt
     states_restrict(&r->own_states, r->own_selector.range.from, r->own_selector.range.until);
     r->states = &r->own_states;
     r->selector = &r->own_selector;
-    r->by_stack = options->by_stack;
     r->all = !options->no_system && !selector_has(r->selector, SELECT_OF_PARTS);
     return r;
 }
@@ -571,7 +572,8 @@ gotrace_status profile_make(profile *p, gotrace_reader *reader, const profile_op
 {
     feed f;
     gotrace_status status = GOTRACE_END;
-    *p = (profile){.kind = options->kind, .stacks = stacks_new(), .owns_stacks = true};
+    *p = (profile){
+        .kind = options->kind, .stacks = stacks_new(options->detail), .owns_stacks = true};
     if (!p->stacks) {
         p->failed = true;
         return GOTRACE_END;

@@ -35,13 +35,17 @@ typedef struct profile {
     bool failed; /* memory was refused */
 } profile;
 
+/* What else than the stack makes samples different: where goroutines start; state and reason. */
+enum { PROFILE_FUNCTION = 1, PROFILE_STATE = 2 };
+
 typedef struct profile_options {
     profile_kind kind;
-    bool open;          /* also intervals that end with the trace */
-    bool no_system;     /* without the goroutines of the runtime */
-    bool by_stack;      /* samples do not differ by the functions where goroutines start */
-    select_job *select; /* what is included; NULL: all */
-    size_t threads;     /* more than 1: read in a thread */
+    bool open;            /* also intervals that end with the trace */
+    bool no_system;       /* without the goroutines of the runtime */
+    unsigned without;     /* PROFILE_FUNCTION, PROFILE_STATE: samples do not differ by it */
+    stacks_detail detail; /* for profile_make */
+    select_job *select;   /* what is included; NULL: all */
+    size_t threads;       /* more than 1: read in a thread */
 } profile_options;
 
 /* Nanoseconds of a CPU sample: Go takes 100 in a second. */

@@ -112,7 +112,7 @@ bool selected_goroutines(gotrace_reader *reader, select_job *job, select_ids *id
     feed_init(&r.feed, reader);
     idmap_init(&r.pages, sizeof(page));
     if (job->what->given & SELECT_BIT(SELECT_FUNCTION)) {
-        r.names = stacks_new();
+        r.names = stacks_new(STACKS_BY_ADDRESS);
         r.failed = !r.names;
         if (r.names)
             stacks_begin(r.names, &r.feed);

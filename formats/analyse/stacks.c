@@ -7,11 +7,13 @@
 #include "core/malloc.h"
 #include "formats/analyse/vector.h"
 
-stacks *stacks_new(void)
+stacks *stacks_new(stacks_detail detail)
 {
     stacks *s = calloc(1, sizeof *s);
-    if (s)
-        id_numbers_init(&s->ids);
+    if (!s)
+        return NULL;
+    s->detail = detail;
+    id_numbers_init(&s->ids);
     return s;
 }
 
@@ -146,12 +148,22 @@ static bool same_frame(const stacks_frame *a, const stacks_frame *b)
     return a->pc == b->pc && a->line == b->line && a->function == b->function && a->file == b->file;
 }
 
+/* What is stored of a frame. */
+static stacks_frame detail_of(stacks *s, const gotrace_frame *frame)
+{
+    stacks_frame made = {.function = stacks_name(s, frame->function, frame->function_size)};
+    if (s->detail == STACKS_BY_FUNCTION)
+        return made;
+    made.file = stacks_name(s, frame->file, frame->file_size);
+    made.line = frame->line;
+    if (s->detail == STACKS_BY_ADDRESS || made.function == 0)
+        made.pc = frame->pc;
+    return made;
+}
+
 static uint32_t make_frame(stacks *s, const gotrace_frame *frame)
 {
-    stacks_frame made = {.pc = frame->pc,
-                         .line = frame->line,
-                         .function = stacks_name(s, frame->function, frame->function_size),
-                         .file = stacks_name(s, frame->file, frame->file_size)};
+    const stacks_frame made = detail_of(s, frame);
     if (!gt_lookup_reserve(&s->frame_lookup, gt_malloc()))
         return failed(s);
     size_t slot;

@@ -20,6 +20,14 @@ typedef struct stacks_span {
     uint32_t first, size;
 } stacks_span;
 
+/* What makes frames, and so stacks, different: where the figures of stacks are added up, those that
+ * look the same are one. */
+typedef enum stacks_detail {
+    STACKS_BY_ADDRESS,
+    STACKS_BY_LINE, /* function, file and line; the address of a frame without a function */
+    STACKS_BY_FUNCTION
+} stacks_detail;
+
 enum { STACKS_KEPT_REASONS = 64 };
 
 /* Different reasons that have names: Go has about 50, but a damaged trace may have any number, and
@@ -27,6 +35,7 @@ enum { STACKS_KEPT_REASONS = 64 };
 enum { STACKS_MOST_REASONS = 250 };
 
 typedef struct stacks {
+    stacks_detail detail;
     char *text;         /* of all names */
     stacks_span *names; /* in text */
     stacks_frame *frames;
@@ -52,7 +61,7 @@ typedef struct stacks {
 } stacks;
 
 /* Returns NULL if memory is refused. */
-stacks *stacks_new(void);
+stacks *stacks_new(stacks_detail detail);
 void stacks_free(stacks *s);
 
 /* Begins a trace: ids are those of its feed, which is borrowed. */

@@ -7,13 +7,13 @@
 #include "formats/analyse/statistics_run.h"
 #include "formats/analyse/vector.h"
 
-statistics *statistics_new(const statistics_each *each)
+statistics *statistics_new(const statistics_each *each, stacks_detail detail)
 {
     statistics *s = calloc(1, sizeof *s);
     if (!s)
         return NULL;
     s->each = each;
-    s->stacks = stacks_new();
+    s->stacks = stacks_new(detail);
     if (!s->stacks) {
         free(s);
         return NULL;

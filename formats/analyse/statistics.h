@@ -284,7 +284,7 @@ typedef struct statistics {
 } statistics;
 
 /* Returns NULL if memory is refused. */
-statistics *statistics_new(const statistics_each *each);
+statistics *statistics_new(const statistics_each *each, stacks_detail detail);
 void statistics_free(statistics *s);
 
 /* Reads a trace to its end: GOTRACE_END or GOTRACE_ERROR. threads: more than 1 reads in a thread.

@@ -26,7 +26,7 @@ static bool watch_event(void *ctx, const watched_event *w)
 static gotrace_status read_trace(html *h)
 {
     const convert_job *job = h->job;
-    const profile_options options = {.select = job->select, .by_stack = true};
+    const profile_options options = {.select = job->select, .without = PROFILE_FUNCTION};
     statistics_watch watch = {
         .ctx = h, .interval = watch_interval, .event = watch_event, .kinds = ACTIVITY_EVENTS};
     gotrace_status status;
@@ -207,7 +207,7 @@ static gotrace_status convert_to_html(const convert_job *job)
     if (h) {
         h->out = job->out;
         h->job = job;
-        h->s = statistics_new(NULL);
+        h->s = statistics_new(NULL, STACKS_BY_LINE);
     }
     if (h && h->s) {
         status = read_trace(h);

@@ -239,7 +239,7 @@ static gotrace_status convert_to_parquet(const convert_job *job)
     gotrace_status status = GOTRACE_END;
     each.ctx = t;
     t->job = job;
-    t->s = statistics_new(&each);
+    t->s = statistics_new(&each, STACKS_BY_ADDRESS);
     if (!t->s) {
         t->failed = true;
         return status;

@@ -58,7 +58,7 @@ gotrace_status print_all(const print_job *job)
         return print_events_of(job, &events);
     feed_init(&source, job->reader);
     if (job->select->what->given & SELECT_BIT(SELECT_FUNCTION)) {
-        names = stacks_new();
+        names = stacks_new(STACKS_BY_ADDRESS);
         job->select->failed = !names;
         if (!names)
             return GOTRACE_END;

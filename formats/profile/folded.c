@@ -35,7 +35,7 @@ static void write_folded(const convert_job *job, const profile *p)
 
 static gotrace_status convert_to_folded(const convert_job *job)
 {
-    return profile_convert(job, write_folded);
+    return profile_convert(job, STACKS_BY_FUNCTION, PROFILE_FUNCTION, write_folded);
 }
 
 const format format_folded = {

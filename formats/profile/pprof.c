@@ -227,7 +227,7 @@ static void write_pprof(const convert_job *job, const profile *p)
 
 static gotrace_status convert_to_pprof(const convert_job *job)
 {
-    return profile_convert(job, write_pprof);
+    return profile_convert(job, STACKS_BY_ADDRESS, 0, write_pprof);
 }
 
 const format format_pprof = {

@@ -61,7 +61,7 @@ static void write_speedscope(const convert_job *job, const profile *p)
 
 static gotrace_status convert_to_speedscope(const convert_job *job)
 {
-    return profile_convert(job, write_speedscope);
+    return profile_convert(job, STACKS_BY_LINE, PROFILE_FUNCTION | PROFILE_STATE, write_speedscope);
 }
 
 const format format_speedscope = {

@@ -3,12 +3,14 @@
 
 #include <errno.h>
 
-gotrace_status profile_convert(const convert_job *job,
+gotrace_status profile_convert(const convert_job *job, stacks_detail detail, unsigned without,
                                void (*write)(const convert_job *job, const profile *p))
 {
     const profile_options options = {.kind = job->profile,
                                      .open = job->open,
                                      .no_system = job->no_system,
+                                     .without = without,
+                                     .detail = detail,
                                      .select = job->select,
                                      .threads = job->threads};
     profile p;

@@ -6,8 +6,9 @@
 #include "formats/formats.h"
 
 /* Makes the profile of the job and writes it with that function, which may mark the output as
- * failed. Implements format.run. */
-gotrace_status profile_convert(const convert_job *job,
+ * failed. Implements format.run. detail, without: what the format does not show of a sample, so
+ * that those that look the same are one; see profile_options. */
+gotrace_status profile_convert(const convert_job *job, stacks_detail detail, unsigned without,
                                void (*write)(const convert_job *job, const profile *p));
 
 #endif

@@ -38,6 +38,9 @@ jq -r '."$schema"' a.speedscope.json
 # sum_of FILE: of the values in folded stacks.
 sum_of() { awk '{ sum += $NF } END { printf "%.0f\n", sum }' "$1"; }
 
+# check_unique NAME WHAT: no line of the input occurs twice.
+check_unique() { sort | uniq -d | sed "s/^/$1: $2 occurs twice: /"; }
+
 mapfile -t samples < <(all_samples)
 for trace in "${samples[@]}"; do
     name=$(basename "$trace")
@@ -49,6 +52,14 @@ for trace in "${samples[@]}"; do
         map(select(.kind == "function")) | [([.[].total_ns.sum] | add), ([.[].exec_ns.sum] | add)] |
         select((.[0] | tostring) != $wall or (.[0] - .[1] | tostring) != $offcpu) |
         "\($name): \(.), but wall \($wall) and offcpu \($offcpu)"'
+    # What looks the same is one sample, or one row.
+    gotrace convert -q --to folded --profile sched "$trace" 2>/dev/null | sed 's/ [0-9]*$//' |
+        check_unique "$name" sched
+    sed 's/ [0-9]*$//' wall | check_unique "$name" wall
+    gotrace convert -q --to speedscope --profile wall "$trace" 2>/dev/null |
+        jq -c '.profiles[].samples[]' | check_unique "$name" speedscope
+    gotrace stat --json --only blocking,syscalls,network "$trace" 2>/dev/null |
+        jq -c 'select(.stack) | [.kind, .reason, .stack]' | check_unique "$name" stat
     # Two halves are the whole.
     gotrace convert -q --open --to folded --profile offcpu --until 500us -o first "$trace" 2>/dev/null
     gotrace convert -q --open --to folded --profile offcpu --from 500us -o second "$trace" 2>/dev/null

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """profiles.py GOTRACE TOOL FILE: compare the profiles net, sync, syscall and sched with those of
 `go tool trace -pprof=KIND` (TOOL), sample for sample: the same stacks by PC, with the same count and
-delay, and the same function and line of each PC. Labels, which only gotrace has, are ignored.
+delay, and the same function and line of each PC. Labels, which only gotrace has, are ignored: its samples with the
+same stack and other labels are added up. No two have the same stack and labels.
 
 Go has one frame for each PC: of frames that are inlined there (gccgo) it repeats one. gotrace has all.
 Events of different threads at the same tick may come in either order; Go's reader puts them a
@@ -77,6 +78,9 @@ def samples(data):
         addresses[location[1][0]] = address
         places[address].add((functions[line[1][0]][0], (line[2] or [0])[0]))
     result = collections.Counter()
+    different = {(tuple(numbers(m[1])), tuple(m[3])) for m in map(message, top[2])}
+    if len(different) != len(top[2]):
+        sys.exit(f"{len(top[2])} samples, {len(different)} of which are different")
     for sample in map(message, top[2]):
         stack = tuple(addresses[n] for n in numbers(sample[1]))
         # A frame without anything: Go takes it for no stack, and has the one that was first.
