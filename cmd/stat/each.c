@@ -2,6 +2,7 @@
 #include "cmd/stat/each.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "cmd/names.h"
 
@@ -42,11 +43,19 @@ static void each_time(out *o, const char *member, int64_t base, int64_t time)
         out_printf(o, ",\"%s\":%" PRId64, member, states_go_time(base, time));
 }
 
+/* Begins an object. */
+static out *each_begin(const each_rows *e, const char *kind)
+{
+    out_printf(e->out, "{\"kind\":\"%s\",\"file\":", kind);
+    out_json_string(e->out, e->file, strlen(e->file));
+    return e->out;
+}
+
 static void each_goroutine(void *ctx, const stacks *names, const stat_goroutine *g, int64_t base,
                            int64_t ended)
 {
-    out *o = ctx;
-    out_str(o, "{\"kind\":\"goroutine\",\"id\":");
+    out *o = each_begin(ctx, "goroutine");
+    out_str(o, ",\"id\":");
     out_json_u64(o, g->g.id);
     out_str(o, ",\"name\":");
     names_write_json(o, names, g->g.function);
@@ -59,8 +68,8 @@ static void each_goroutine(void *ctx, const stacks *names, const stat_goroutine 
 static void each_region(void *ctx, const stacks *names, const stat_goroutine *g, const region *r,
                         int64_t base, int64_t ended)
 {
-    out *o = ctx;
-    out_str(o, "{\"kind\":\"region\",\"goroutine\":");
+    out *o = each_begin(ctx, "region");
+    out_str(o, ",\"goroutine\":");
     out_json_u64(o, g->g.id);
     out_str(o, ",\"task\":");
     out_json_u64(o, r->task);
@@ -73,8 +82,8 @@ static void each_region(void *ctx, const stacks *names, const stat_goroutine *g,
 
 static void each_task(void *ctx, const stacks *names, const stat_task *task, int64_t base)
 {
-    out *o = ctx;
-    out_str(o, "{\"kind\":\"task\",\"id\":");
+    out *o = each_begin(ctx, "task");
+    out_str(o, ",\"id\":");
     out_json_u64(o, task->id);
     out_str(o, ",\"name\":");
     names_write_json(o, names, task->name);
@@ -87,7 +96,7 @@ static void each_task(void *ctx, const stacks *names, const stat_task *task, int
     out_printf(o, ",\"logs\":%" PRIu64 ",\"regions\":%" PRIu64 "}\n", task->logs, task->regions);
 }
 
-statistics_each each_to(out *o)
+statistics_each each_to(each_rows *e)
 {
-    return (statistics_each){o, each_goroutine, each_region, each_task};
+    return (statistics_each){e, each_goroutine, each_region, each_task};
 }

@@ -5,7 +5,13 @@
 #include "formats/analyse/statistics.h"
 #include "formats/common/out.h"
 
-/* Returns what writes the rows to o, which is borrowed. */
-statistics_each each_to(out *o);
+/* Where the rows go, and the file that they are of. */
+typedef struct each_rows {
+    out *out;
+    const char *file;
+} each_rows;
+
+/* Returns what writes the rows. e is borrowed; its file is that of the trace that is read. */
+statistics_each each_to(each_rows *e);
 
 #endif

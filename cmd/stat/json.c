@@ -33,6 +33,22 @@ static void json_file(report *r, uint32_t trace)
     out_json_string(r->out, name, strlen(name));
 }
 
+/* Begins an object of one trace. */
+static void json_of_trace(report *r, const char *kind, uint32_t trace)
+{
+    out_printf(r->out, "{\"kind\":\"%s\"", kind);
+    json_file(r, trace);
+}
+
+/* Begins an object of all traces of the report. */
+static void json_of_all(report *r, const char *kind)
+{
+    if (r->by_file)
+        json_of_trace(r, kind, 0);
+    else
+        out_printf(r->out, "{\"kind\":\"%s\"", kind);
+}
+
 /* How long procs are in each state. */
 static void json_procs(report *r, const int64_t *ns)
 {
@@ -60,8 +76,7 @@ static void json_overview(report *r)
 {
     for (uint32_t i = 0; i < r->s->trace_count; i++) {
         const trace_figure *t = &r->s->traces[i];
-        out_str(r->out, "{\"kind\":\"trace\"");
-        json_file(r, i);
+        json_of_trace(r, "trace", i);
         out_printf(r->out,
                    ",\"version\":\"1.%d\",\"duration_ns\":%" PRId64 ",\"events\":%" PRIu64
                    ",\"goroutines\":%" PRIu64,
@@ -70,8 +85,7 @@ static void json_overview(report *r)
             json_load(r, t);
         out_str(r->out, "}\n");
         for (size_t p = 0; r->whole && p < t->proc_count; p++) {
-            out_str(r->out, "{\"kind\":\"proc\"");
-            json_file(r, i);
+            json_of_trace(r, "proc", i);
             out_str(r->out, ",\"proc\":");
             out_json_u64(r->out, t->procs[p].id);
             json_procs(r, t->procs[p].ns);
@@ -107,7 +121,8 @@ static void json_functions(report *r)
     function_figure **list = rows_functions(r->s, &count, &r->failed);
     for (size_t i = 0; list && i < count; i++) {
         const function_figure *f = list[i];
-        out_str(r->out, "{\"kind\":\"function\",\"name\":");
+        json_of_all(r, "function");
+        out_str(r->out, ",\"name\":");
         json_name(r, f->name);
         out_printf(r->out, ",\"goroutines\":%" PRIu64, f->count);
         for (uint32_t k = 0; k < TIME_COUNT; k++) {
@@ -167,12 +182,14 @@ static void json_scheduling(report *r)
     size_t count;
     if (r->s->latency.count == 0)
         return;
-    out_str(r->out, "{\"kind\":\"latency\",");
+    json_of_all(r, "latency");
+    out_char(r->out, ',');
     json_latency(r, &r->s->latency);
     function_figure **functions = rows_latencies(r->s, &count, &r->failed);
     for (size_t i = 0; functions && i < count; i++) {
         const histogram values = value_set_histogram(&functions[i]->latency);
-        out_str(r->out, "{\"kind\":\"latency-function\",\"name\":");
+        json_of_all(r, "latency-function");
+        out_str(r->out, ",\"name\":");
         json_name(r, functions[i]->name);
         out_char(r->out, ',');
         json_latency(r, &values);
@@ -180,8 +197,8 @@ static void json_scheduling(report *r)
     free(functions);
     caused *causes = rows_causes(r->s, &count, &r->failed);
     for (size_t i = 0; causes && i < count; i++) {
-        out_printf(r->out, "{\"kind\":\"latency-cause\",\"cause\":\"%s\",\"reason\":",
-                   cause_names[causes[i].cause]);
+        json_of_all(r, "latency-cause");
+        out_printf(r->out, ",\"cause\":\"%s\",\"reason\":", cause_names[causes[i].cause]);
         json_name(r, causes[i].figure->reason);
         out_char(r->out, ',');
         json_latency(r, &causes[i].figure->values);
@@ -198,7 +215,8 @@ static void json_waits(report *r, uint8_t state, uint32_t only, const char *kind
     size_t count;
     reason_figure **reasons = rows_reasons(r->s, state, &count, &r->failed);
     for (size_t i = 0; kind && reasons && i < count; i++) {
-        out_printf(r->out, "{\"kind\":\"%s\",\"reason\":", kind);
+        json_of_all(r, kind);
+        out_str(r->out, ",\"reason\":");
         json_name(r, reasons[i]->reason);
         out_printf(r->out, ",\"count\":%" PRIu64 ",", reasons[i]->values.count);
         json_values(r, &reasons[i]->values, 0);
@@ -208,7 +226,8 @@ static void json_waits(report *r, uint8_t state, uint32_t only, const char *kind
     stack_figure **list = rows_stacks(r->s, state, only, &count, &r->failed);
     for (size_t i = 0; list && i < count; i++) {
         const stack_figure *f = list[i];
-        out_printf(r->out, "{\"kind\":\"%s\",\"reason\":", stack_kind);
+        json_of_all(r, stack_kind);
+        out_str(r->out, ",\"reason\":");
         json_name(r, r->s->reasons[f->reason].reason);
         out_printf(r->out, ",\"count\":%" PRIu64 ",\"sum\":%" PRId64 ",\"max\":%" PRId64, f->count,
                    f->sum, f->max);
@@ -221,8 +240,7 @@ static void json_waits(report *r, uint8_t state, uint32_t only, const char *kind
 static void json_utilization(report *r, uint32_t trace, unsigned sweep, size_t window)
 {
     const trace_figure *t = &r->s->traces[trace];
-    out_str(r->out, "{\"kind\":\"mmu\"");
-    json_file(r, trace);
+    json_of_trace(r, "mmu", trace);
     out_printf(r->out,
                ",\"sweep\":%s,\"window_ns\":%" PRId64 ",\"utilization\":%.9f,\"begin\":%" PRId64
                ",\"go_utilization\":%.9f}\n",
@@ -234,8 +252,7 @@ static void json_gc(report *r)
 {
     for (uint32_t i = 0; i < r->s->trace_count; i++) {
         const trace_figure *t = &r->s->traces[i];
-        out_str(r->out, "{\"kind\":\"gc\"");
-        json_file(r, i);
+        json_of_trace(r, "gc", i);
         out_printf(r->out,
                    ",\"cycles\":%" PRIu64 ",\"sum\":%" PRId64 ",\"max\":%" PRId64
                    ",\"dedicated_ns\":%" PRId64 ",\"fractional_ns\":%" PRId64
@@ -254,7 +271,8 @@ static void json_stops(report *r)
     stop_figure **list = rows_stops(r->s, &r->failed);
     for (size_t i = 0; list && i < r->s->stops.count; i++) {
         const stop *longest = &list[i]->longest;
-        out_str(r->out, "{\"kind\":\"stop\",\"reason\":");
+        json_of_all(r, "stop");
+        out_str(r->out, ",\"reason\":");
         json_name(r, list[i]->reason);
         out_printf(r->out, ",\"count\":%" PRIu64 ",", list[i]->values.count);
         json_values(r, &list[i]->values, 0);
@@ -280,7 +298,8 @@ static void json_spans(report *r, const figures *f, const char *kind, const char
     span_figure **list = rows_spans(r->s, f, &r->failed);
     for (size_t i = 0; list && i < f->count; i++) {
         const span_figure *span = list[i];
-        out_printf(r->out, "{\"kind\":\"%s\",\"name\":", kind);
+        json_of_all(r, kind);
+        out_str(r->out, ",\"name\":");
         json_name(r, span->name);
         out_printf(r->out,
                    ",\"begun\":%" PRIu64 ",\"unfinished\":%" PRIu64 ",\"count\":%" PRIu64 ",",
@@ -303,7 +322,8 @@ static void json_samples(report *r)
     size_t count;
     sampled *list = rows_sampled(r->s, &count, &r->failed);
     for (size_t i = 0; list && i < count; i++) {
-        out_str(r->out, "{\"kind\":\"sample\",\"func\":");
+        json_of_all(r, "sample");
+        out_str(r->out, ",\"func\":");
         json_name(r, list[i].function);
         out_printf(r->out, ",\"self\":%" PRIu64 ",\"total\":%" PRIu64 "}\n", list[i].self,
                    list[i].total);

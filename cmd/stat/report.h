@@ -34,6 +34,7 @@ typedef struct report {
     unsigned sections; /* 1 << REPORT_* */
     bool whole;        /* of all goroutines: what procs do is shown */
     uint64_t top;      /* rows of a table; 0: all */
+    bool by_file;      /* it is of one of the files: each table and object says of which */
     bool failed;       /* memory was refused */
 } report;
 

@@ -51,6 +51,16 @@ static size_t text_rows(report *r, size_t count)
     return (size_t)r->top;
 }
 
+/* Begins a table, with the file that it is of. */
+static void text_title(report *r, const char *title)
+{
+    if (r->by_file) {
+        out_go_text(r->out, r->s->traces[0].name, strlen(r->s->traces[0].name));
+        out_str(r->out, ": ");
+    }
+    out_str(r->out, title);
+}
+
 static void text_stack(report *r, uint32_t stack)
 {
     names_write_stack(r->out, r->s->stacks, stack);
@@ -224,7 +234,7 @@ static void text_functions(report *r)
 {
     size_t count;
     function_figure **list = rows_functions(r->s, &count, &r->failed);
-    out_str(r->out, "goroutines by start function");
+    text_title(r, "goroutines by start function");
     count = text_rows(r, count);
     out_printf(r->out, "  %*s %11s %11s %11s %11s\n", FUNCTION_LABEL, "", "sum", "median", "99%",
                "max");
@@ -268,7 +278,7 @@ static void text_latencies(report *r)
 {
     size_t count;
     function_figure **list = rows_latencies(r->s, &count, &r->failed);
-    out_str(r->out, "scheduling latency by start function");
+    text_title(r, "scheduling latency by start function");
     count = text_rows(r, count);
     text_counted_title(r);
     for (size_t i = 0; i < count; i++) {
@@ -291,7 +301,7 @@ static void text_causes(report *r)
     };
     size_t count;
     caused *list = rows_causes(r->s, &count, &r->failed);
-    out_str(r->out, "scheduling latency by cause of becoming runnable");
+    text_title(r, "scheduling latency by cause of becoming runnable");
     count = text_rows(r, count);
     text_counted_title(r);
     for (size_t i = 0; i < count; i++) {
@@ -338,8 +348,9 @@ static void text_scheduling(report *r)
     const histogram *h = &r->s->latency;
     static const double shares[] = {0.5, 0.9, 0.99, 0.999};
     static const char *const labels[] = {"median", "90%", "99%", "99.9%"};
-    out_printf(r->out, "scheduling latency: %" PRIu64 " wait%s from runnable to running\n",
-               h->count, plural(h->count));
+    text_title(r, "scheduling latency");
+    out_printf(r->out, ": %" PRIu64 " wait%s from runnable to running\n", h->count,
+               plural(h->count));
     text_histogram(r, h);
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
         out_printf(r->out, "  %-7s", labels[i]);
@@ -348,7 +359,7 @@ static void text_scheduling(report *r)
     }
     text_latencies(r);
     text_causes(r);
-    out_str(r->out, "the longest scheduling latencies\n");
+    text_title(r, "the longest scheduling latencies\n");
     for (size_t i = 0; i < r->s->worst_count; i++)
         text_delay(r, &r->s->worst[i]);
 }
@@ -358,6 +369,11 @@ static void text_scheduling(report *r)
 
 static void text_reason_title(report *r, const char *title)
 {
+    if (r->by_file) {
+        text_title(r, title);
+        out_char(r->out, '\n');
+        title = "";
+    }
     out_printf(r->out, "%-*s %10s %11s %11s %11s %11s\n", REASON_LABEL + 2, title, "count", "sum",
                "median", "99%", "max");
 }
@@ -389,7 +405,7 @@ static void text_by_stack(report *r, uint8_t state, uint32_t only, const char *t
 {
     size_t count;
     stack_figure **list = rows_stacks(r->s, state, only, &count, &r->failed);
-    out_str(r->out, title);
+    text_title(r, title);
     count = text_rows(r, list ? count : 0);
     out_printf(r->out, "%10s %11s %11s %11s\n", "count", "sum", "average", "max");
     for (size_t i = 0; i < count; i++) {
@@ -417,7 +433,7 @@ static void text_gc(report *r)
 {
     for (uint32_t i = 0; i < r->s->trace_count; i++) {
         const trace_figure *t = &r->s->traces[i];
-        out_str(r->out, "garbage collection");
+        text_title(r, "garbage collection");
         text_file(r, i);
         out_printf(r->out, ": %" PRIu64 " cycle%s", t->cycles, plural(t->cycles));
         text_fact(r, ", in all ", t->cycle_ns);
@@ -475,7 +491,7 @@ static void text_stops(report *r)
 static void text_spans(report *r, const figures *f, const char *title, const char *id)
 {
     span_figure **list = rows_spans(r->s, f, &r->failed);
-    out_str(r->out, title);
+    text_title(r, title);
     size_t count = text_rows(r, list ? f->count : 0);
     out_printf(r->out, "%10s %10s %11s %11s %11s %11s\n", "ended", "not ended", "sum", "median",
                "99%", "max");
@@ -503,7 +519,8 @@ static void text_samples(report *r)
 {
     size_t count;
     sampled *list = rows_sampled(r->s, &count, &r->failed);
-    out_printf(r->out, "CPU samples: %" PRIu64, r->s->sample_count);
+    text_title(r, "CPU samples");
+    out_printf(r->out, ": %" PRIu64, r->s->sample_count);
     count = text_rows(r, list ? count : 0);
     out_printf(r->out, "%10s %8s %10s %8s\n", "self", "", "total", "");
     for (size_t i = 0; i < count; i++) {

@@ -26,9 +26,21 @@ typedef struct stat_job {
     bool whole; /* of all goroutines */
 } stat_job;
 
+/* The pass over the files of one report. */
+typedef struct stat_pass {
+    const stat_job *job;
+    statistics *stats;
+    each_rows rows; /* of --each */
+} stat_pass;
+
 static const stat_options *options_of(const session *s)
 {
     return (const stat_options *)s->set;
+}
+
+static bool is_by_file(const session *s)
+{
+    return strcmp(options_of(s)->by, "file") == 0;
 }
 
 static const char *grouping(size_t n)
@@ -45,7 +57,8 @@ static int write_report(session *s, const statistics *stats, const stat_job *job
                 .s = stats,
                 .sections = job->sections,
                 .whole = job->whole,
-                .top = set->top};
+                .top = set->top,
+                .by_file = is_by_file(s)};
     if (stats->failed)
         r.failed = true;
     else if (set->json)
@@ -57,8 +70,10 @@ static int write_report(session *s, const statistics *stats, const stat_job *job
     return r.failed ? EXIT_SYSTEM : EXIT_SOUND;
 }
 
-static int read_trace(session *s, input *in, statistics *stats, const selection *what)
+static int read_trace(session *s, input *in, stat_pass *pass)
 {
+    statistics *stats = pass->stats;
+    const selection *what = &pass->job->what;
     const stat_options *set = options_of(s);
     /* Problems are reported by the thread that reads. Rows that are written meanwhile go to the
      * same output, so they are written by the same thread. */
@@ -67,18 +82,19 @@ static int read_trace(session *s, input *in, statistics *stats, const selection 
     int status = select_begin(&select, what, &set->select, in);
     if (status != EXIT_SOUND)
         return status;
+    pass->rows.file = in->name;
     if (statistics_add(stats, in->reader, in->name, threads, what->given ? &select : NULL) ==
         GOTRACE_ERROR)
         findings_add(&in->found, gotrace_reader_error(in->reader));
     return stats->failed ? EXIT_SOUND : select_finish(&select, &set->select, in);
 }
 
-static int read_file(session *s, const char *path, statistics *stats, const selection *what)
+static int read_file(session *s, const char *path, stat_pass *pass)
 {
     input in;
     int selected = EXIT_SOUND;
     if (input_open_trace(&in, s, path, options_of(s)->no_recover))
-        selected = read_trace(s, &in, stats, what);
+        selected = read_trace(s, &in, pass);
     int status = input_close(&in);
     return selected > status ? selected : status;
 }
@@ -86,15 +102,17 @@ static int read_file(session *s, const char *path, statistics *stats, const sele
 /* Report on the files together. */
 static int report_files(session *s, const char *const *files, size_t count, const stat_job *job)
 {
-    statistics_each each = each_to(&s->output.out);
+    stat_pass pass = {.job = job, .rows.out = &s->output.out};
+    statistics_each each = each_to(&pass.rows);
     statistics *stats = statistics_new(options_of(s)->each ? &each : NULL, STACKS_BY_LINE);
     int worst = EXIT_SOUND, status;
+    pass.stats = stats;
     if (!stats) {
         limits_no_memory();
         return EXIT_SYSTEM;
     }
     for (size_t i = 0; i < count && !stats->failed; i++) {
-        status = read_file(s, files[i], stats, &job->what);
+        status = read_file(s, files[i], &pass);
         worst = status > worst ? status : worst;
     }
     /* Without the trace whose selection failed the report would be wrong. */
@@ -153,7 +171,7 @@ static int report_all(session *s, const stat_job *job)
     static const char *const standard[] = {"-"};
     const char *const *files = s->file_count ? s->files : standard;
     size_t count = s->file_count ? s->file_count : 1;
-    if (strcmp(set->by, "file") != 0)
+    if (!is_by_file(s))
         return report_files(s, files, count, job);
     return files_run(
         s, &(files_job){.files = files, .count = count, .ctx = (void *)job, .run = report_each});

@@ -5,6 +5,9 @@ run gotrace stat --top 3 go1.26-user.trace
 run gotrace stat --top 2 --only goroutines,blocking,syscalls,network go1.19-http.trace
 run gotrace stat --only overview,scheduling,gc,stops,samples --top 3 go1.22-prof.trace
 run gotrace stat --by file --only tasks,regions go1.22-user.trace gccgo-user.trace
+echo '== each table and each object names its file'
+gotrace stat --by file --top 1 go1.22-user.trace go1.26-prof.trace | grep '^go'
+gotrace stat --by file --json --each go1.22-user.trace go1.26-prof.trace | jq -r '"\(.file) \(.kind)"' | sort | uniq -c
 run gotrace stat --only overview,tasks go1.22-user.trace gccgo-user.trace
 gotrace stat --json --only tasks,regions,stops,gc go1.26-user.trace
 gotrace stat --json --each --only network go1.26-net.trace | head -n 3
