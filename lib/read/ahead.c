@@ -42,10 +42,9 @@ static void *resize_locked(void *ctx, void *block, size_t old_size, size_t new_s
 bool gt_ahead_open(gt_ahead *a, gt_job *job, gotrace_problem_fn on_problem)
 {
     gotrace_config config = a->config;
-    gotrace_error error;
     config.on_problem = on_problem;
     config.callback_ctx = job;
-    if (gotrace_reader_open(a->reader->source, &config, &job->reader, &error) < 0)
+    if (gotrace_reader_open(a->reader->source, &config, &job->reader, NULL) < 0)
         return false;
     job->reader->flips = a->flips;
     gt_assumptions_init(&job->assumed, &job->reader->heap);
