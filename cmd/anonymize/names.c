@@ -2,6 +2,7 @@
  */
 #include "cmd/anonymize/names.h"
 
+#include <endian.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@ void names_init(names *n, const void *key, size_t size)
     hmac_sha256_update(&mac, sizeof purpose, (const uint8_t *)purpose);
     hmac_sha256_digest(&mac, sizeof digest, digest);
     memcpy(&n->shift, digest, sizeof n->shift);
+    n->shift = le64toh(n->shift); /* equal on every machine */
 }
 
 /* ---- parts of names -------------------------------------------------------------------------- */

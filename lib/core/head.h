@@ -9,8 +9,8 @@
 #define GT_HEAD_H
 
 #include <stddef.h>
-#include <string.h>
 
+#include "core/byte_order.h"
 #include "gotrace.h"
 
 /* The members as a number: that of the n-th byte is its value times 256 to the power of n. */
@@ -26,10 +26,7 @@ _Static_assert(offsetof(gotrace_event, arg_count) - offsetof(gotrace_event, type
 /* type: the first of the members. */
 static inline void gt_head_store(uint8_t *type, gt_head head)
 {
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    head = __builtin_bswap64(head);
-#endif
-    memcpy(type, &head, sizeof head);
+    gt_store_le64(type, head);
 }
 
 static inline void gt_head_set(gotrace_event *event, gt_head head)

@@ -13,6 +13,7 @@
 #ifndef GT_WIRE_H
 #define GT_WIRE_H
 
+#include "core/byte_order.h"
 #include "core/events.h"
 
 enum {
@@ -43,14 +44,24 @@ static inline int gt_varint(const uint8_t **p, const uint8_t *end, uint64_t *val
     return -1;
 }
 
-/* Four bytes in memory order as a number, the first one lowest. */
-static inline uint32_t gt_le32(uint32_t word)
+/* Reads a varint of at most three bytes, where four can be read. Returns false, without effect, if
+ * it is longer. One and two bytes are equally frequent and unpredictable, so there is no branch
+ * between them. Larger sizes depend on the kind of value (such as goroutine ids), so that branch is
+ * predictable. */
+static inline bool gt_varint_short(const uint8_t **p, uint64_t *value)
 {
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    return __builtin_bswap32(word);
-#else
-    return word;
-#endif
+    uint32_t four = gt_load_le32(*p);
+    if ((four & 0x8080) != 0x8080) {
+        uint32_t second = four >> 7 & 1;
+        *p += 1 + second;
+        *value = (four & 0x7f) | ((four >> 1 & 0x3f80) & (0 - second));
+        return true;
+    }
+    if (four & 0x800000)
+        return false;
+    *p += 3;
+    *value = (four & 0x7f) | (four >> 1 & 0x3f80) | (four >> 2 & 0x1fc000);
+    return true;
 }
 
 typedef enum gt_wire_status {

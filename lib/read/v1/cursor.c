@@ -87,23 +87,11 @@ static uint64_t long_value(const uint8_t **p, bool *bad)
     return result;
 }
 
-/* The same, with a fast path for common sizes. One and two bytes are equally frequent and
- * unpredictable, so there is no branch between them. Larger sizes depend on the kind of value (such
- * as goroutine ids), so that branch is predictable. */
+/* The same, with a fast path for common sizes. */
 static inline uint64_t value(const uint8_t **p, bool *bad)
 {
-    uint32_t word;
-    memcpy(&word, *p, sizeof word);
-    if ((word & 0x8080) != 0x8080) {
-        uint32_t second = word >> 7 & 1;
-        *p += 1 + second;
-        return (word & 0x7f) | ((word >> 1 & 0x3f80) & (0 - second));
-    }
-    if (!(word & 0x800000)) {
-        *p += 3;
-        return (word & 0x7f) | (word >> 1 & 0x3f80) | (word >> 2 & 0x1fc000);
-    }
-    return long_value(p, bad);
+    uint64_t result;
+    return gt_varint_short(p, &result) ? result : long_value(p, bad);
 }
 
 static bool report_arity(gotrace_reader *reader, gt_cursor *c, const gt_frame *frame)

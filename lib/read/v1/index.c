@@ -601,9 +601,7 @@ static void init_skips(skim *s)
 /* Whether `size` bytes, at most eight, are so many varints. */
 static inline bool has_values(const uint8_t *p, unsigned size, unsigned count)
 {
-    uint64_t word;
-    memcpy(&word, p, sizeof word);
-    uint64_t stops = ~word & 0x8080808080808080u;
+    uint64_t stops = ~gt_load_le64(p) & 0x8080808080808080u;
     stops <<= 8 * (8 - size); /* the first ones, the last of them highest */
     return stops >> 63 && (stops >> 7) * 0x0101010101010101u >> 56 == count;
 }
@@ -619,9 +617,7 @@ static void skim_fast(skim *s)
         uint8_t skip = s->skips[*p], type = *p & 0x3f;
         size_t size;
         if (skip < LONG) {
-            uint64_t next;
-            memcpy(&next, p + 1, sizeof next);
-            uint64_t stops = ~next & 0x8080808080808080u;
+            uint64_t stops = ~gt_load_le64(p + 1) & 0x8080808080808080u;
             uint64_t second = stops & (stops - 1), third = second & (second - 1);
             stops = skip == 1 ? stops : skip == 2 ? second : third;
             if (skip == 4)

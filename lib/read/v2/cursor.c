@@ -47,25 +47,10 @@ static bool open_batch(gotrace_reader *reader, gt_v2_cursor *c)
     return gt_v2_check_batch(reader, c, last) && refill(reader, c);
 }
 
-/* A varint of which ten bytes can be read. One and two bytes are handled without a branch, because
- * it would be unpredictable. */
+/* A varint of which ten bytes can be read. */
 static inline bool value(const uint8_t **p, uint64_t *v)
 {
-    uint32_t four;
-    memcpy(&four, *p, sizeof four);
-    four = gt_le32(four);
-    if ((four & 0x8080) != 0x8080) {
-        uint32_t second = four >> 7 & 1;
-        *p += 1 + second;
-        *v = (four & 0x7f) | ((four >> 1 & 0x3f80) & (0 - second));
-        return true;
-    }
-    if (!(four & 0x800000)) {
-        *p += 3;
-        *v = (four & 0x7f) | (four >> 1 & 0x3f80) | (four >> 2 & 0x1fc000);
-        return true;
-    }
-    return gt_varint(p, *p + GT_VARINT_MAX, v) > 0;
+    return gt_varint_short(p, v) || gt_varint(p, *p + GT_VARINT_MAX, v) > 0;
 }
 
 /* ---- damage within a batch ----------------------------------------------------------------- */
