@@ -248,11 +248,11 @@ static uint64_t largest_step(repair *r, const repair_batch *b, size_t *where)
 {
     const uint8_t *p = r->bytes + b->body, *end = r->bytes + b->end;
     repair_record record;
-    uint64_t most = 0;
+    int64_t most = 0;
     repair_release(r, b->end - b->body);
     while (p < end && repair_read_record(r, p, end, &record)) {
         if (record.spec->flags & GOTRACE_SPEC_TIMED) {
-            uint64_t dt = record.args[!repair_is_v2(r) && r->version < 7];
+            int64_t dt = (int64_t)record.args[!repair_is_v2(r) && r->version < 7];
             if (dt > most) {
                 most = dt;
                 *where = (size_t)(p - r->bytes);
@@ -260,7 +260,7 @@ static uint64_t largest_step(repair *r, const repair_batch *b, size_t *where)
         }
         p += record.size;
     }
-    return most;
+    return (uint64_t)most;
 }
 
 /* The batch ends after the next one begins: reduce its largest time delta. */

@@ -556,25 +556,12 @@ void rebuild_keep_alive(const rebuild *t, gotrace_event_data *h)
         h->spec = gotrace_event_spec_of(t->r->version, ends ? O_YIELD : O_BLOCK);
 }
 
-/* v1: raise the time of a system call's end, if it precedes the call because added events moved the
- * call by some ticks. */
-static bool end_later(rebuild *t, gotrace_event_data *h)
-{
-    if (gotrace_writer_error(t->writer)->rule != GOTRACE_RULE_TIME_SYSCALL ||
-        semantics_of(t->r->version, h->spec)->other.from != GOTRACE_STATE_SYSCALL)
-        return false;
-    t->changed[0] = h->args[0];
-    t->changed[1] = t->now;
-    h->args = t->changed;
-    return true;
-}
-
 /* ---- v1 and v2 ------------------------------------------------------------------------------- */
 
 bool rebuild_prepare(rebuild *t, gotrace_event_data *h)
 {
     if (!repair_is_v2(t->r))
-        return end_later(t, h) || (prepare_v1(t, h) && rebuild_at(t, t->now, h->proc));
+        return prepare_v1(t, h) && rebuild_at(t, t->now, h->proc);
     if (t->first_try) {
         t->first_try = false;
         narrow_context(t, h);

@@ -122,8 +122,9 @@ static void init_rows(rebuild *t)
             continue;
         row->subject = gotrace_writer_args(spec, version, args) > 0 &&
                        args[0]->kind == GOTRACE_ARG_GOROUTINE;
-        row->starts = !repair_is_v2(t->r) &&
-                      semantics_of(version, spec)->other.to == GOTRACE_STATE_RUNNING;
+        const gotrace_semantics *does = semantics_of(version, spec);
+        row->starts = !repair_is_v2(t->r) && does->other.to == GOTRACE_STATE_RUNNING;
+        row->exits = !repair_is_v2(t->r) && does->other.from == GOTRACE_STATE_SYSCALL;
     }
 }
 
@@ -194,11 +195,22 @@ static bool pass_v2(rebuild *t, const gotrace_event_data *h)
     return true;
 }
 
+/* The end of a system call has its time as an argument, which does not precede the events before
+ * it: their times may have been raised. */
+static bool pass_v1(rebuild *t, const gotrace_event_data *h)
+{
+    gotrace_event_data raised = *h;
+    const uint64_t args[2] = {h->arg_count > 0 ? h->args[0] : 0, t->now};
+    if (t->rows[h->spec->code].exits && h->arg_count == 2 && h->args[1] != 0 && h->args[1] < t->now)
+        raised.args = args;
+    return gotrace_writer_event(t->writer, &raised) >= 0;
+}
+
 bool rebuild_pass(rebuild *t, const gotrace_event_data *h)
 {
     if (t->failed)
         return false;
-    if (repair_is_v2(t->r) ? pass_v2(t, h) : gotrace_writer_event(t->writer, h) >= 0)
+    if (repair_is_v2(t->r) ? pass_v2(t, h) : pass_v1(t, h))
         return !t->failed;
     const gotrace_error *error = gotrace_writer_error(t->writer);
     if (error->class_ == GOTRACE_CLASS_SYSTEM)
@@ -233,12 +245,15 @@ static bool is_impossible(const rebuild *t, const gotrace_event_data *h)
     return m.g != 0 && m.g != h->args[0];
 }
 
-static void drop(rebuild *t, const gotrace_event_spec *spec)
+static void drop(rebuild *t, const gotrace_event_data *h, bool possible)
 {
-    if (is_status(spec))
+    if (is_status(h->spec) || t->dropped++ > 0)
         return;
-    if (t->dropped++ == 0)
+    if (possible)
         t->why = *gotrace_writer_error(t->writer);
+    else
+        fill_error(&t->why, GOTRACE_RULE_CONTEXT, GOTRACE_NO_OFFSET,
+                   "%s: goroutine %" PRId64 " cannot be there", h->spec->name, (int64_t)h->args[0]);
 }
 
 /* Defer a status to the end of its generation, so that no event is delayed by it. */
@@ -393,7 +408,7 @@ static bool pass_one(rebuild *t, gotrace_event_data *h, uint64_t ticks)
         if (t->failed || rebuild_pass(t, h))
             return !t->failed;
     if (!t->failed)
-        drop(t, h->spec);
+        drop(t, h, possible);
     return !t->failed;
 }
 
@@ -496,6 +511,14 @@ static bool enqueue(rebuild *t, const gotrace_event_data *h, uint64_t ticks)
     return pack_event(t, h);
 }
 
+static void note_time(rebuild *t, uint64_t ticks)
+{
+    uint64_t early = ticks < t->latest ? t->latest - ticks : 0;
+    t->early += early > 0;
+    t->most_early = early > t->most_early ? early : t->most_early;
+    t->latest += early == 0 ? ticks - t->latest : 0;
+}
+
 static bool pass(rebuild *t, const gotrace_event *e)
 {
     const gotrace_event_spec *spec = t->r->specs[e->type];
@@ -505,13 +528,14 @@ static bool pass(rebuild *t, const gotrace_event *e)
         return defer_status(t, e, spec);
     /* A writer does not follow the effects of futile wake-ups on states. */
     if (t->r->rebuilt_before && !repair_is_v2(t->r) && e->type == GOTRACE_V1_FutileWakeup) {
-        t->dropped++;
+        if (t->dropped++ == 0)
+            fill_error(&t->why, GOTRACE_RULE_CONTEXT, GOTRACE_NO_OFFSET,
+                       "FutileWakeup: the wake-up before it was rewritten");
         return true;
     }
     t->events++;
     uint64_t args[GOTRACE_MAX_ARGS] = {0}, ticks = event_ticks(t, e);
-    t->unordered = t->unordered || ticks < t->latest;
-    t->latest = ticks;
+    note_time(t, ticks);
     /* v1: strings are written to the proc's buffer, at the current time. */
     if (!t->sorted && !rebuild_at(t, ticks, repair_is_v2(t->r) ? e->thread : e->proc))
         return false;
@@ -646,7 +670,8 @@ bool repair_rebuild(repair *r, const parts_bytes *image, bool sorted, parts_byte
                                        .added = t->added,
                                        .dropped = t->dropped,
                                        .why = t->why,
-                                       .ordered = !repair_is_v2(r) && !t->unordered};
+                                       .early = sorted ? 0 : t->early,
+                                       .most_early = t->most_early};
     free(t);
     return done;
 }

@@ -38,6 +38,7 @@ enum { G_RUNNABLE = 1, G_RUNNING, G_IN_SYSCALL, G_WAITING };
 typedef struct rebuild_row {
     bool subject; /* the first argument for a writer is a goroutine */
     bool starts;  /* v1: a goroutine starts to run */
+    bool exits;   /* v1: a system call ends, at a time that is the second argument */
 } rebuild_row;
 
 typedef struct rebuild {
@@ -48,16 +49,17 @@ typedef struct rebuild {
     parts_bytes *written;
     const parts_bytes *image;
     uint64_t now;
-    int64_t place;   /* v2: thread, v1: proc of the last event */
-    idmap ended;     /* v2: goroutines that ended; the writer forgets them */
-    idmap last;      /* v2: proc -> its last thread */
-    idmap active;    /* v2: thread -> number of its last event */
-    idmap starts;    /* v1: goroutine -> time of its last start */
-    uint64_t passed; /* v2: events passed on threads, including added ones */
-    uint64_t given;  /* returned by the reader */
-    uint64_t events; /* passed on, or dropped */
-    uint64_t latest; /* recorded time of the last event */
-    bool unordered;  /* some event has an earlier time than the one before */
+    int64_t place;       /* v2: thread, v1: proc of the last event */
+    idmap ended;         /* v2: goroutines that ended; the writer forgets them */
+    idmap last;          /* v2: proc -> its last thread */
+    idmap active;        /* v2: thread -> number of its last event */
+    idmap starts;        /* v1: goroutine -> time of its last start */
+    uint64_t passed;     /* v2: events passed on threads, including added ones */
+    uint64_t given;      /* returned by the reader */
+    uint64_t events;     /* passed on, or dropped */
+    uint64_t latest;     /* highest recorded time */
+    uint64_t early;      /* number of events with an earlier time than one before them */
+    uint64_t most_early; /* by at most so many ticks */
     uint64_t added, dropped;
     gotrace_error why; /* reason for the first dropped event */
     bool failed;
@@ -76,7 +78,6 @@ typedef struct rebuild {
     parts_bytes pending;       /* encoded events */
     struct queue_entry *queue; /* their times and places */
     size_t queue_count, queue_capacity;
-    uint64_t changed[2]; /* replacement arguments of an event */
     rebuild_row rows[256];
     carry carry;
 } rebuild;

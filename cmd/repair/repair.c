@@ -156,7 +156,7 @@ static bool is_good(const repair *r, const attempt *a)
         return false;
     if (repair_is_v2(r))
         return changes->added + changes->dropped <= changes->events / FEW;
-    return changes->ordered ||
+    return changes->early == 0 ||
            (changes->dropped <= changes->events / FEW && changes->added <= changes->events / SOME);
 }
 
@@ -215,6 +215,13 @@ static void report_rebuilt(repair *r, const repair_changes *rebuilt, const char 
     emit_runs(r, why);
     r->totals->added += rebuilt->added;
     r->totals->dropped += rebuilt->dropped;
+    /* From 1.22 on the reader raises times too. */
+    if (rebuilt->early > 0 && !repair_is_v2(r))
+        repair_report(r, REPAIR_CLOCK, GOTRACE_NO_OFFSET, rebuilt->most_early,
+                      "%" PRIu64 " event%s had earlier times than those before them, by at most "
+                      "%" PRIu64 " tick%s; the times were raised",
+                      rebuilt->early, plural(rebuilt->early), rebuilt->most_early,
+                      plural(rebuilt->most_early));
     if (rebuilt->added > 0)
         repair_report(r, REPAIR_ADDED, GOTRACE_NO_OFFSET, rebuilt->added,
                       "made up: %" PRIu64 " event%s without which others could not have happened",
@@ -233,6 +240,8 @@ static void accept(repair *r, parts_bytes *image, attempt *a, repair_changes *su
         sum->why = changes->why;
     sum->added += changes->added;
     sum->dropped += changes->dropped;
+    sum->early += changes->early;
+    sum->most_early = changes->most_early > sum->most_early ? changes->most_early : sum->most_early;
     repair_drop(r, image);
     repair_generations_drop(r, &r->generations);
     *image = a->written;

@@ -247,6 +247,16 @@ static inline bool repair_is_table(const repair_record *record)
     return record->spec->code == GOTRACE_V1_String || record->spec->code == GOTRACE_V1_Stack;
 }
 
+/* Add a record's time delta to *now. Where the clocks of processors differ, v1 tracers write a
+ * negative delta, as a number of 64 bits. False, without effect, if the time becomes impossible. */
+static inline bool repair_step(uint64_t *now, uint64_t delta)
+{
+    uint64_t then = *now + delta;
+    bool possible = then <= UINT64_C(1) << 62;
+    *now = possible ? then : *now;
+    return possible;
+}
+
 /* Make room for so many more bytes. False if memory or disk space runs out; error is set. */
 bool repair_reserve(repair *r, parts_bytes *b, size_t size);
 /* No more bytes of the trace are appended: the file ends after them. */
@@ -295,7 +305,8 @@ typedef struct repair_changes {
     uint64_t events;         /* returned by the reader */
     uint64_t added, dropped; /* in generations that are not kept */
     gotrace_error why;       /* reason for the first dropped event */
-    bool ordered;            /* v1: the reader's order is that of recorded times */
+    uint64_t early; /* events with an earlier recorded time than one before them, unless sorted */
+    uint64_t most_early; /* by at most so many ticks */
 } repair_changes;
 
 typedef struct repair_rebuilt {

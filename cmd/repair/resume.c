@@ -22,7 +22,7 @@ enum {
 
 /* The chain of plausible records from an offset on. */
 typedef struct step {
-    uint64_t ticks;   /* sum of its time deltas */
+    uint64_t ticks;   /* sum of its time deltas, which may be negative */
     uint32_t size;    /* of the record at this offset; 0: no chain */
     uint32_t records; /* number of records in the chain */
     uint32_t joined;  /* number of earlier offsets whose chain leads here */
@@ -81,7 +81,7 @@ static bool is_plausible(const repair *r, const bounds *k, const repair_record *
                 return false;
             break;
         case GOTRACE_ARG_DT:
-            if (v > k->span)
+            if (v > k->span && (repair_is_v2(r) || 0 - v > k->span)) /* v1: it may be negative */
                 return false;
             break;
         case GOTRACE_ARG_GOROUTINE:
@@ -251,7 +251,7 @@ static bool append(repair *r, const repair_batch *b)
  * the last ones may be misread, end too late, it begins earlier; mend.c corrects their times. */
 static bool fits_before(const step *s, repair_batch *before, uint64_t until)
 {
-    if (s->ticks == 0 || (before->last <= until && s->ticks <= until - before->last))
+    if ((int64_t)s->ticks <= 0 || (before->last <= until && s->ticks <= until - before->last))
         return true;
     if (before->time > until || s->ticks > until - before->time)
         return false;

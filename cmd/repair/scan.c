@@ -403,10 +403,8 @@ static void v1_records(const repair *r, repair_batch *b)
     while (p < end && !ends_batch(r, b, (size_t)(p - r->bytes)) &&
            repair_read_record(r, p, end, &record) && !holds_header(r, b, &record)) {
         if (record.spec->flags & GOTRACE_SPEC_TIMED) {
-            uint64_t dt = record.args[r->version < 7];
-            if (dt > UINT64_C(1) << 62 || b->last + dt > UINT64_C(1) << 62)
+            if (!repair_step(&b->last, record.args[r->version < 7]))
                 break;
-            b->last += dt;
             b->events++;
             /* CPU samples are in batches of their own, with proc 0 and time 0. */
             if (b->kind != PARTS_EVENTS)
