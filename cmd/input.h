@@ -44,6 +44,7 @@ typedef struct input {
     double begun;            /* human_clock */
     bool loses;              /* there is a problem after which data is lost */
     gotrace_source *damaged; /* the damaged source, if source was recovered from it, or NULL */
+    uint64_t lost_bytes;     /* that the recovery could not read */
     int recovered;           /* file descriptor of the recovered trace, if damaged is set */
 } input;
 

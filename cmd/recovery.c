@@ -107,7 +107,8 @@ static void report_losses(recovering *r, const repair_totals *t)
 }
 
 /* Replace the damaged trace by the recovered one. */
-static bool use_recovered(recovering *r, input *in, gotrace_error *error)
+static bool use_recovered(recovering *r, input *in, const repair_totals *totals,
+                          gotrace_error *error)
 {
     gotrace_source *source;
     gotrace_reader *reader;
@@ -123,6 +124,7 @@ static bool use_recovered(recovering *r, input *in, gotrace_error *error)
     in->source = source;
     in->recovered = r->fd;
     in->found.recovered = true;
+    in->lost_bytes = totals->bytes_lost;
     r->fd = -1;
     return true;
 }
@@ -149,7 +151,7 @@ static recovery recover(recovering *r, input *in, gotrace_error *error)
     }
     if (repair_into(r, in, &totals, error)) {
         bool gain = is_gain(&totals);
-        if (gain && use_recovered(r, in, error)) {
+        if (gain && use_recovered(r, in, &totals, error)) {
             report_losses(r, &totals);
             return RECOVERY_DONE;
         }

@@ -102,6 +102,14 @@ typedef struct convert_folder {
     bool failed; /* memory was refused */
 } convert_folder;
 
+/* What is known of a file after it was read. */
+typedef struct convert_verdict {
+    const char *name;          /* one to three words */
+    uint64_t errors, warnings; /* found in it */
+    int64_t lost_bytes;        /* of its data; below 0: not known */
+    bool recovered;            /* it is damaged: its events are what could be recovered */
+} convert_verdict;
+
 typedef struct convert_job {
     gotrace_reader *reader; /* opened; indexed by the format */
     out *out;
@@ -151,8 +159,10 @@ typedef struct format {
     /* Of these parts (1 << PART_*), the ones that have an effect in that view. */
     unsigned (*narrows)(unsigned parts, view_by by);
     gotrace_status (*run)(const convert_job *job);
-    /* Of a format that writes to a folder: ends its files after the last trace, or (not keep)
-     * discards them. */
+    /* Of a format that writes to a folder: end_trace is called for each file, after run; of a file
+     * that could not be read it is the only one. end_folder ends the files after the last trace, or
+     * (not keep) discards them. */
+    void (*end_trace)(const convert_job *job, const convert_verdict *verdict);
     void (*end_folder)(convert_folder *folder, bool keep);
 } format;
 

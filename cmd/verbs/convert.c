@@ -300,7 +300,39 @@ static int convert_several(session *s, const format *target, convert_job *job,
     return status;
 }
 
-/* Convert the files one after another to tables. Returns an exit status. */
+/* Convert one of the files to tables. *read: whether anything of it could be read. Returns an exit
+ * status. */
+static int convert_to_table_rows(session *s, const format *target, convert_job *job,
+                                 const selection *what, const char *path, bool *read)
+{
+    const table_files *files = job->folder->ctx;
+    int status = EXIT_SOUND;
+    input in;
+    *read = input_open_trace(&in, s, path, options_of(s)->no_recover);
+    job->name = files->trace;
+    job->path = in.name;
+    if (*read) {
+        job->reader = in.reader;
+        job->source = in.source;
+        job->config = &in.config;
+        job->recovered = in.damaged != NULL;
+        status = run_format(s, target, job, what, &in);
+    }
+    if (!job->folder->failed && files->status == EXIT_SOUND) {
+        const bool known = *read && (in.damaged || !in.loses);
+        const convert_verdict verdict = {.name = findings_verdict(&in.found),
+                                         .errors = in.found.errors,
+                                         .warnings = in.found.warnings,
+                                         .lost_bytes = known ? (int64_t)in.lost_bytes : -1,
+                                         .recovered = in.damaged != NULL};
+        target->end_trace(job, &verdict);
+    }
+    int closed = input_close(&in);
+    return closed > status ? closed : status;
+}
+
+/* Convert the files one after another to tables. A file that cannot be read has a row, and prevents
+ * no tables of the others. Returns an exit status. */
 static int convert_to_tables(session *s, const format *target, convert_job *job,
                              const selection *what, table_files *files, const char *const *names)
 {
@@ -309,35 +341,30 @@ static int convert_to_tables(session *s, const format *target, convert_job *job,
     size_t count = s->file_count > 0 ? s->file_count : 1;
     convert_folder folder = {.ctx = files, .open = table_files_open};
     int worst = EXIT_SOUND, status;
+    bool keep = true, any = false; /* any: there is a row */
     job->folder = &folder;
     for (size_t i = 0; i < count; i++) {
-        input in;
-        files->trace = job->name = names[i];
-        status = EXIT_SOUND;
-        if (input_open_trace(&in, s, paths[i], options_of(s)->no_recover)) {
-            job->reader = in.reader;
-            job->source = in.source;
-            job->config = &in.config;
-            job->recovered = in.damaged != NULL;
-            job->path = in.name;
-            status = run_format(s, target, job, what, &in);
-        }
-        int closed = input_close(&in);
+        bool read, partitions = options_of(s)->partitions;
+        files->trace = names[i];
+        status = convert_to_table_rows(s, target, job, what, paths[i], &read);
         if (folder.failed)
             limits_no_memory();
-        status = folder.failed || files->status ? EXIT_SYSTEM : closed > status ? closed : status;
-        worst = status > worst ? status : worst;
         /* A table that could not be opened or written will not be complete. */
-        if (worst == EXIT_SYSTEM && (folder.failed || files->status != EXIT_SOUND))
+        const bool fails = folder.failed || files->status != EXIT_SOUND;
+        status = fails ? EXIT_SYSTEM : status;
+        worst = status > worst ? status : worst;
+        any = any || read || status == EXIT_DAMAGED;
+        keep = !fails && (keep || partitions) &&
+               (!read || status == EXIT_SOUND || status == EXIT_DAMAGED);
+        if (fails)
             break;
-        if (options_of(s)->partitions && i + 1 < count) {
-            bool keep = status == EXIT_SOUND || status == EXIT_DAMAGED;
+        if (partitions && i + 1 < count) {
             target->end_folder(&folder, keep);
             status = table_files_end(files, keep);
             worst = status > worst ? status : worst;
         }
     }
-    bool keep = worst == EXIT_SOUND || worst == EXIT_DAMAGED;
+    keep = keep && any;
     target->end_folder(&folder, keep);
     status = table_files_end(files, keep);
     return status > worst ? status : worst;
@@ -363,7 +390,8 @@ static int convert_to_folder(session *s, const format *target, convert_job *job,
         files->group = 1;
         status = convert_to_tables(s, target, job, what, files, names);
     }
-    new_file_folders_end(status == EXIT_SOUND || status == EXIT_DAMAGED);
+    /* Those that have files are not removed. */
+    new_file_folders_end(false);
     free(names);
     free(files);
     return status;

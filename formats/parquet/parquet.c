@@ -165,7 +165,7 @@ static void end_trace(tables *t)
         end_procs(t);
         end_ranges(t);
         add_stacks(t);
-        add_trace(t);
+        fill_trace(t);
         t->start = t->traces++ == 0 ? t->wall_start : PARQUET_NULL;
     }
     t->failed = t->failed || t->s->failed || t->s->stacks->failed;
@@ -200,11 +200,21 @@ static void end_tables(convert_folder *folder, bool keep)
     folder->state = NULL;
 }
 
-/* Opens the files; NULL if that fails. */
+/* All cells are null. */
+static void clear_row(tables *t)
+{
+    for (size_t i = 0; i < trace_columns; i++)
+        t->row[i] = PARQUET_NULL;
+}
+
+/* Opens the files, unless they are open; NULL if that fails. */
 static tables *begin_tables(const convert_job *job)
 {
     convert_folder *folder = job->folder;
-    tables *t = folder->state = calloc(1, sizeof *t);
+    tables *t = folder->state;
+    if (t)
+        return t;
+    t = folder->state = calloc(1, sizeof *t);
     if (!t) {
         folder->failed = true;
         return NULL;
@@ -212,6 +222,7 @@ static tables *begin_tables(const convert_job *job)
     t->start = PARQUET_NULL;
     t->encoder = parquet_encoder_new(job->threads > 1);
     folder->failed = !t->encoder;
+    clear_row(t);
     for (size_t i = 0; i < TABLE_COUNT && !folder->failed; i++) {
         const parquet_table *which = &parquet_tables[i];
         open_table *own = &t->list[i];
@@ -227,7 +238,7 @@ static tables *begin_tables(const convert_job *job)
 
 static gotrace_status convert_to_parquet(const convert_job *job)
 {
-    tables *t = job->folder->state ? job->folder->state : begin_tables(job);
+    tables *t = begin_tables(job);
     if (!t)
         return GOTRACE_END;
     statistics_each each = table_each;
@@ -253,6 +264,15 @@ static gotrace_status convert_to_parquet(const convert_job *job)
     return status;
 }
 
+static void end_row(const convert_job *job, const convert_verdict *verdict)
+{
+    tables *t = begin_tables(job);
+    if (!t || t->failed)
+        return;
+    add_trace(t, job, verdict);
+    clear_row(t);
+}
+
 const format format_parquet = {
     .name = "parquet",
     .extensions = (const char *const[]){NULL},
@@ -262,5 +282,6 @@ const format format_parquet = {
     .report = true,
     .viewer_bytes = UINT64_MAX,
     .run = convert_to_parquet,
+    .end_trace = end_row,
     .end_folder = end_tables,
 };

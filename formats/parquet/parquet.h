@@ -53,6 +53,7 @@ typedef struct tables {
     uint64_t wall_at;
     int64_t wall_ns, wall_start;
     uint64_t samples, logs, tasks, regions; /* rows */
+    int64_t row[trace_columns];             /* of the table of traces */
 } tables;
 
 /* The cell of a name that the row group does not yet have, or null for 0. */
@@ -107,6 +108,9 @@ void add_metric(tables *t, const gotrace_event *e);
 /* ---- summaries.c ---- */
 extern const statistics_each table_each; /* its ctx is to be set */
 void add_stacks(tables *t);
-void add_trace(tables *t);
+/* Sets the cells of the trace's row that come from its events; the row is added when the verdict is
+ * known. */
+void fill_trace(tables *t);
+void add_trace(tables *t, const convert_job *job, const convert_verdict *v);
 
 #endif

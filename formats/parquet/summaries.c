@@ -127,25 +127,30 @@ void add_stacks(tables *t)
     }
 }
 
-void add_trace(tables *t)
+void fill_trace(tables *t)
 {
     const trace_figure *f = &t->s->traces[0];
-    const convert_job *job = t->job;
-    const int64_t cells[trace_columns] = {
-        [trace_trace] = name_cell(t, TABLE_trace, t->name),
-        [trace_file] = text_cell(t, TABLE_trace, job->path, strlen(job->path)),
-        [trace_version] = f->version,
-        [trace_start_unix_ns] = t->wall_start,
-        [trace_duration_ns] = f->duration,
-        [trace_events] = (int64_t)f->events,
-        [trace_goroutines] = (int64_t)f->goroutines,
-        [trace_tasks] = (int64_t)t->tasks,
-        [trace_regions] = (int64_t)t->regions,
-        [trace_logs] = (int64_t)t->logs,
-        [trace_samples] = (int64_t)t->samples,
-        [trace_gc_cycles] = (int64_t)f->cycles,
-        [trace_problems] = (int64_t)gotrace_reader_summary(job->reader)->problems,
-        [trace_recovered] = job->recovered,
-    };
-    add_row(t, TABLE_trace, cells);
+    t->row[trace_version] = f->version;
+    t->row[trace_start_unix_ns] = t->wall_start;
+    t->row[trace_duration_ns] = f->duration;
+    t->row[trace_events] = (int64_t)f->events;
+    t->row[trace_goroutines] = (int64_t)f->goroutines;
+    t->row[trace_tasks] = (int64_t)t->tasks;
+    t->row[trace_regions] = (int64_t)t->regions;
+    t->row[trace_logs] = (int64_t)t->logs;
+    t->row[trace_samples] = (int64_t)t->samples;
+    t->row[trace_gc_cycles] = (int64_t)f->cycles;
+}
+
+void add_trace(tables *t, const convert_job *job, const convert_verdict *v)
+{
+    int64_t *row = t->row;
+    row[trace_trace] = text_cell(t, TABLE_trace, job->name, strlen(job->name));
+    row[trace_file] = text_cell(t, TABLE_trace, job->path, strlen(job->path));
+    row[trace_verdict] = text_cell(t, TABLE_trace, v->name, strlen(v->name));
+    row[trace_errors] = (int64_t)v->errors;
+    row[trace_warnings] = (int64_t)v->warnings;
+    row[trace_recovered] = v->recovered;
+    row[trace_lost_bytes] = v->lost_bytes < 0 ? PARQUET_NULL : v->lost_bytes;
+    add_row(t, TABLE_trace, row);
 }

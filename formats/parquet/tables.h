@@ -152,22 +152,25 @@
     C(t, value, UNSIGNED, NEEDED)                                                                  \
     COLUMNS_OF_PLACE(C, t)
 
-/* One row for each trace. */
+/* One row for each file. Nothing but the verdict is known of one that cannot be read. */
 #define COLUMNS_OF_trace(C, t)                                                                     \
     C(t, trace, TEXT, NEEDED)                                                                      \
     C(t, file, TEXT, NEEDED)                                                                       \
-    C(t, version, INT, NEEDED)                                                                     \
+    C(t, version, INT, NULLS)                                                                      \
     C(t, start_unix_ns, INT, NULLS)                                                                \
-    C(t, duration_ns, INT, NEEDED)                                                                 \
-    C(t, events, INT, NEEDED)                                                                      \
-    C(t, goroutines, INT, NEEDED)                                                                  \
-    C(t, tasks, INT, NEEDED)                                                                       \
-    C(t, regions, INT, NEEDED)                                                                     \
-    C(t, logs, INT, NEEDED)                                                                        \
-    C(t, samples, INT, NEEDED)                                                                     \
-    C(t, gc_cycles, INT, NEEDED)                                                                   \
-    C(t, problems, INT, NEEDED)                                                                    \
-    C(t, recovered, INT, NEEDED)
+    C(t, duration_ns, INT, NULLS)                                                                  \
+    C(t, events, INT, NULLS)                                                                       \
+    C(t, goroutines, INT, NULLS)                                                                   \
+    C(t, tasks, INT, NULLS)                                                                        \
+    C(t, regions, INT, NULLS)                                                                      \
+    C(t, logs, INT, NULLS)                                                                         \
+    C(t, samples, INT, NULLS)                                                                      \
+    C(t, gc_cycles, INT, NULLS)                                                                    \
+    C(t, verdict, TEXT, NEEDED)                                                                    \
+    C(t, errors, INT, NEEDED)                                                                      \
+    C(t, warnings, INT, NEEDED)                                                                    \
+    C(t, recovered, INT, NEEDED)                                                                   \
+    C(t, lost_bytes, INT, NULLS)
 
 /* TABLE_g_transitions, ..., TABLE_COUNT */
 #define TABLE_NUMBER(table, C) TABLE_##table,

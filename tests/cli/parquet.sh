@@ -78,21 +78,30 @@ table odd/frames.parquet function
 echo '== damaged traces'
 head -c 5000 go1.26-user.trace >cut.trace
 run gotrace convert --to parquet -o cut cut.trace
-table cut/trace.parquet trace problems recovered
+verdict() { table "$1/trace.parquet" trace version events verdict errors warnings recovered lost_bytes; }
+verdict cut
 head -c 16 go1.26-user.trace >header.trace
 run gotrace convert --to parquet -o header header.trace
 table header/trace.parquet version events
 head -c 600 go1.19-user.trace >cut19.trace
 run gotrace convert -q --to parquet --no-recover -o cut19 cut19.trace
-run gotrace convert --to parquet -o not odd.script go1.19-user.trace
-run gotrace convert --to parquet -o nothing missing.trace go1.19-user.trace
+verdict cut19
+# Each file has a row, also one that cannot be read.
+run gotrace convert --to parquet -o not odd.script cut.trace go1.19-user.trace
+verdict not
+run gotrace convert --to parquet -o missing missing.trace one go1.19-user.trace
+verdict missing
+run gotrace convert -q --to parquet --partitions -o apart missing.trace odd.script go1.19-user.trace
+find apart -name trace.parquet | sort
+for folder in apart/trace/*; do verdict "$folder"; done
+run gotrace convert --to parquet -o nothing missing.trace
 ls -d nothing 2>&1
 
 echo '== what cannot be written'
 run gotrace convert --to parquet go1.19-user.trace
 run gotrace convert --to parquet -o - go1.19-user.trace
 run gotrace convert --to parquet -o odd.script go1.19-user.trace
-run gotrace convert --to parquet -o missing/folder go1.19-user.trace
+run gotrace convert --to parquet -o absent/folder go1.19-user.trace
 run gotrace convert --to parquet --max-output 1K -o limited go1.19-user.trace
 ls -d limited 2>&1
 run gotrace convert --to parquet --max-output 1K --partitions -o limited go1.19-user.trace

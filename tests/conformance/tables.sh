@@ -34,6 +34,18 @@ for folder in many samples; do
     same "hyparquet reads what DuckDB does ($folder)" rows.duckdb rows.hyparquet
 done
 
+# A file that is not a trace, and a damaged one, have a row.
+echo text >text
+head -c 3000 gen-11.trace >cut.trace
+"$GOTRACE" convert -q --to parquet -o verdicts gen-10.trace cut.trace text missing 2>/dev/null
+for trace in gen-10.trace cut.trace text missing; do
+    printf '%s\t%s\n' $trace "$("$GOTRACE" validate --json $trace 2>/dev/null | jq -r 'select(.type == "trace") |
+        [.verdict, .errors, .warnings, .version != null] | map(tostring) | join("\t")')"
+done | sort >validate.rows
+reader duckdb-query >duckdb.rows <<<"SELECT trace, verdict, errors, warnings, version IS NOT NULL
+    FROM 'verdicts/trace.parquet' ORDER BY 1"
+same 'verdicts are those of validate' validate.rows duckdb.rows
+
 # As many transitions as print has, and the time of goroutines that stat has.
 for trace in "${traces[@]}"; do
     printf '%s\t%s\n' "$trace" "$("$GOTRACE" stat --json --each "$trace" 2>/dev/null |
