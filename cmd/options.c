@@ -50,12 +50,13 @@ const option_spec *option_at(const verb *v, size_t n)
     return n < limits ? &limit_options[n] : NULL;
 }
 
+enum { LONGEST = 64 }; /* bytes of words that are compared */
+
 /* The Levenshtein distance of two short words, at most limit. */
 static size_t distance(const char *a, const char *b, size_t limit)
 {
-    enum { LONGEST = 32 };
-    size_t row[LONGEST + 1], length = strlen(b);
-    if (length > LONGEST)
+    size_t row[LONGEST + 1], length = strlen(b), other = strlen(a);
+    if (length > LONGEST || length >= other + limit || other >= length + limit)
         return limit;
     for (size_t j = 0; j <= length; j++)
         row[j] = j;
@@ -78,6 +79,11 @@ static size_t too_far(const char *written)
 {
     size_t third = strlen(written) / 3;
     return third > 1 ? third + 1 : 2;
+}
+
+size_t word_distance(const char *written, const char *word)
+{
+    return strlen(written) > LONGEST ? LONGEST : distance(written, word, LONGEST);
 }
 
 const char *nearest(const char *written, const char *(*at)(size_t n))

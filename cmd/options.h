@@ -8,6 +8,10 @@
  * argv is reordered: files first. Returns false, after a diagnostic, on an error. */
 bool options_parse(session *s, int argc, char **argv);
 
+/* Returns how many bytes must be changed to get the word from what was written; the same number for
+ * all words if one of both is long. */
+size_t word_distance(const char *written, const char *word);
+
 /* Returns the candidate most similar to the word, or NULL if none is similar. at returns the n-th
  * candidate, NULL past the last. */
 const char *nearest(const char *written, const char *(*at)(size_t n));

@@ -1,11 +1,14 @@
 #include "cmd/select.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "cmd/asked.h"
 #include "cmd/diag.h"
 #include "cmd/human.h"
 #include "cmd/trace_limits.h"
 #include "formats/analyse/selected.h"
+#include "gotrace_experimental.h"
 
 int select_open(selection *what, const select_options *options)
 {
@@ -101,17 +104,96 @@ void select_given(const select_options *options, char *text, size_t room)
                                      options->texts[by][0] ? options->texts[by] : "''");
 }
 
-/* Warn that nothing was selected. */
-static void warn_empty(const select_job *job, const select_options *options, const input *in)
+/* ---- names that the trace does not have --------------------------------------------------------
+ */
+
+/* The names of a list of tasks or regions. */
+typedef struct asked_list {
+    asked_name *names;
+    size_t count;
+} asked_list;
+
+static asked_list asked_for(const select_names *names, const char *kind)
+{
+    asked_list list = {.names = calloc(names->count + 1, sizeof *list.names)};
+    for (; list.names && list.count < names->count; list.count++)
+        list.names[list.count] = (asked_name){.kind = kind, .text = names->names[list.count]};
+    return list;
+}
+
+static void add_name(const asked_list *list, const gotrace_event *e)
+{
+    for (size_t i = 0; i < list->count; i++)
+        asked_add(&list->names[i], e->text, e->text_size);
+}
+
+/* Adds each name of a task or a region of the trace once. False: memory was refused. */
+static bool find_names(gotrace_reader *reader, const asked_list *tasks, const asked_list *regions)
+{
+    const unsigned of_tasks = 1U << GOTRACE_KIND_TASK_BEGIN | 1U << GOTRACE_KIND_TASK_END;
+    const unsigned of_regions = 1U << GOTRACE_KIND_REGION_BEGIN | 1U << GOTRACE_KIND_REGION_END;
+    const gotrace_event *e;
+    matcher_verdicts seen = {0}; /* by name: 1 of a region, 2 of a task */
+    stacks *names = stacks_new(STACKS_BY_ADDRESS);
+    bool failed = !names;
+    gotrace_reader_select(reader, (tasks->count ? of_tasks : 0) | (regions->count ? of_regions : 0),
+                          0);
+    while (!failed && gotrace_reader_next(reader, &e) == GOTRACE_EVENT) {
+        bool of_task = of_tasks >> e->kind & 1;
+        uint8_t *kinds = matcher_verdict(&seen, stacks_name(names, e->text, e->text_size));
+        failed = names->failed || !kinds;
+        if (failed || *kinds & 1U << of_task)
+            continue;
+        *kinds |= (uint8_t)(1U << of_task);
+        add_name(of_task ? tasks : regions, e);
+    }
+    failed = failed || gotrace_reader_error(reader)->class_ == GOTRACE_CLASS_SYSTEM;
+    free(seen.by_number);
+    stacks_free(names);
+    return !failed;
+}
+
+static void report_list(const asked_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        asked_report(&list->names[i]);
+}
+
+/* Nothing was selected: name the tasks and regions that there are instead of those that are not.
+ * Returns an exit status. */
+static int report_names(const selection *what, const input *in)
+{
+    const select_names *of = what->names;
+    if (of[SELECT_TASK].count + of[SELECT_REGION].count == 0)
+        return EXIT_SOUND;
+    asked_list tasks = asked_for(&of[SELECT_TASK], "task has the name");
+    asked_list regions = asked_for(&of[SELECT_REGION], "region has the name");
+    gotrace_reader *reader = tasks.names && regions.names ? input_read_again(in) : NULL;
+    int status = reader && find_names(reader, &tasks, &regions) ? EXIT_SOUND : EXIT_SYSTEM;
+    if (status == EXIT_SOUND) {
+        report_list(&tasks);
+        report_list(&regions);
+    } else {
+        limits_no_memory();
+    }
+    gotrace_reader_close(reader);
+    free(tasks.names);
+    free(regions.names);
+    return status;
+}
+
+/* Warn that nothing was selected. Returns an exit status. */
+static int warn_empty(const select_job *job, const select_options *options, const input *in)
 {
     char given[256];
     const char *done = job->writes ? "written" : "shown";
     if (select_is_outside(job, options, in, given, sizeof given)) {
         diag_warning(in->name, "%s: nothing is %s", given, done);
-        return;
+        return EXIT_SOUND;
     }
     select_given(options, given, sizeof given);
     diag_warning(in->name, "no event of the trace matches %s: nothing is %s", given, done);
+    return report_names(job->what, in);
 }
 
 int select_finish(const select_job *job, const select_options *options, const input *in)
@@ -127,6 +209,6 @@ int select_finish(const select_job *job, const select_options *options, const in
         return EXIT_USAGE;
     }
     if (job->count == 0 && job->what->given && in->reader)
-        warn_empty(job, options, in);
+        return warn_empty(job, options, in);
     return EXIT_SOUND;
 }

@@ -436,7 +436,9 @@ static bool next_part(void *ctx)
 static void note_empty(profile_kind kind, bool restricted, const char *file)
 {
     if (restricted)
-        diag_warning(file, "the profile is empty: the selected part of the trace has none of it");
+        diag_warning(file,
+                     "the profile is empty: nothing in the selected part matches --profile %s",
+                     profile_name(kind));
     else if (kind == PROFILE_CPU)
         diag_warning(file, "the profile is empty: the trace has no CPU samples, which Go 1.19 and "
                            "later record while a CPU profile is taken");

@@ -6,18 +6,22 @@
 #include "cmd/files.h"
 #include "cmd/find/hit.h"
 #include "cmd/input.h"
+#include "cmd/select.h"
 #include "cmd/trace_limits.h"
 #include "cmd/where.h"
 
 typedef struct find_options {
     settings common;
     uint64_t max;
+    select_options select; /* the times */
     bool count, json, no_recover;
 } find_options;
 
 /* The search in all files. */
 typedef struct find_run {
     const expression *what;
+    selection when;
+    where_names names;
     bool *found; /* by file: something */
 } find_run;
 
@@ -60,20 +64,32 @@ static void write_count(const hits *h)
 }
 
 /* Search a trace that was opened. Returns an exit status. */
-static int search_trace(session *s, input *in, const expression *what, bool *found)
+static int search_trace(session *s, input *in, const expression *what, find_run *all, bool *found)
 {
     hits h = {.session = s, .file = in->name};
+    const select_options *options = &options_of(s)->select;
+    select_job select;
+    char outside[256];
+    int status = select_begin(&select, &all->when, options, in);
+    if (status != EXIT_SOUND)
+        return status;
     find_job job = {.what = what,
                     .found = add_hit,
                     .ctx = &h,
+                    .named = where_named,
+                    .named_ctx = &all->names,
+                    .range = all->when.given ? &select.range : NULL,
                     /* Reading on another thread, it would write problems between moments. */
                     .threads = s->report ? 1 : (size_t)s->set->threads,
                     .counts = options_of(s)->count,
-                    .only_number = options_of(s)->count};
+                    .only_number = options_of(s)->count && !all->when.given};
     if (moments_find(&job, in->reader) == GOTRACE_ERROR)
         findings_add(&in->found, gotrace_reader_error(in->reader));
-    int status = where_finish(&job, "");
+    status = where_finish(&job, "");
     *found = h.count > 0;
+    where_names_end(&all->names, &job);
+    if (status == EXIT_SOUND && select_is_outside(&select, options, in, outside, sizeof outside))
+        diag_warning(in->name, "%s: nothing is found", outside);
     if (options_of(s)->count && status == EXIT_SOUND)
         write_count(&h);
     return status;
@@ -81,7 +97,7 @@ static int search_trace(session *s, input *in, const expression *what, bool *fou
 
 static int search_file(session *s, const files_job *all, size_t n, bool apart)
 {
-    const find_run *wanted = all->ctx;
+    find_run *wanted = all->ctx;
     expression own;
     int status = EXIT_SOUND;
     input in;
@@ -94,14 +110,14 @@ static int search_file(session *s, const files_job *all, size_t n, bool apart)
         }
     }
     if (input_open_trace(&in, s, all->files[n], options_of(s)->no_recover))
-        status = search_trace(s, &in, apart ? &own : wanted->what, &wanted->found[n]);
+        status = search_trace(s, &in, apart ? &own : wanted->what, wanted, &wanted->found[n]);
     int found = input_close(&in);
     if (apart)
         expression_free(&own);
     return found > status ? found : status;
 }
 
-static int search_files(session *s, const expression *what)
+static int search_files(session *s, find_run *wanted)
 {
     static const char *const standard[] = {"-"};
     size_t count = s->file_count - 1;
@@ -110,19 +126,36 @@ static int search_files(session *s, const expression *what)
     int status = output_open(&s->output, s->set->output, false);
     if (status != EXIT_SOUND)
         return status;
-    find_run wanted = {.what = what, .found = calloc(all.count, sizeof *wanted.found)};
-    if (!wanted.found) {
+    wanted->found = calloc(all.count, sizeof *wanted->found);
+    if (!wanted->found) {
         limits_no_memory();
         return EXIT_SYSTEM;
     }
-    all.ctx = &wanted;
+    all.ctx = wanted;
     s->report = options_of(s)->json ? &s->output.out : NULL;
     status = files_run(s, &all);
     bool any = false;
     for (size_t n = 0; n < all.count; n++)
-        any = any || wanted.found[n];
-    free(wanted.found);
+        any = any || wanted->found[n];
+    free(wanted->found);
+    if (status != EXIT_SYSTEM && status != EXIT_USAGE)
+        where_names_report(&wanted->names);
     return status == EXIT_SOUND && !any ? EXIT_DAMAGED : status;
+}
+
+static int find(session *s, const expression *what)
+{
+    find_run wanted = {.what = what};
+    int status = select_open(&wanted.when, &options_of(s)->select);
+    if (status == EXIT_SOUND && !where_names_init(&wanted.names, what)) {
+        limits_no_memory();
+        status = EXIT_SYSTEM;
+    }
+    if (status == EXIT_SOUND)
+        status = search_files(s, &wanted);
+    where_names_free(&wanted.names);
+    selection_free(&wanted.when);
+    return status;
 }
 
 static int run_find(session *s)
@@ -135,12 +168,15 @@ static int run_find(session *s)
     }
     int status = where_open(&what, s->files[0], "");
     if (status == EXIT_SOUND)
-        status = search_files(s, &what);
+        status = find(s, &what);
     expression_free(&what);
     return status;
 }
 
 static const option_spec options[] = {
+    /* clang-format off */
+    SELECT_TIMES(SELECT_ROW, find_options, select)
+    /* clang-format on */
     {0, "max", OPTION_NUMBER, "N", offsetof(find_options, max), NULL,
      "find at most N moments in each file (0: all)"},
     {0, "count", OPTION_FLAG, NULL, offsetof(find_options, count), NULL,

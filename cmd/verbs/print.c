@@ -4,6 +4,7 @@
 #include "cmd/diag.h"
 #include "cmd/input.h"
 #include "cmd/select.h"
+#include "cmd/trace_limits.h"
 #include "cmd/where.h"
 #include "formats/analyse/places.h"
 #include "formats/print/printer.h"
@@ -52,13 +53,24 @@ static int print_events(session *s, input *in, const wanted *w, const places *wh
 static int print_where(session *s, input *in, const wanted *w)
 {
     places where;
-    find_job job = {.what = &w->where, .threads = (size_t)s->set->threads};
+    where_names names;
+    find_job job = {.what = &w->where,
+                    .named = where_named,
+                    .named_ctx = &names,
+                    .threads = (size_t)s->set->threads};
     places_init(&where);
-    int status = where_find(&where, &job, in);
+    bool made = where_names_init(&names, &w->where);
+    if (!made)
+        limits_no_memory();
+    int status = made ? where_find(&where, &job, in) : EXIT_SYSTEM;
+    where_names_end(&names, &job);
+    if (status == EXIT_SOUND)
+        where_names_report(&names);
     if (status == EXIT_SOUND && !where.any)
         diag_warning(in->name, "no moment of the trace satisfies --where: nothing is shown");
     if (status == EXIT_SOUND)
         status = print_events(s, in, w, &where);
+    where_names_free(&names);
     places_free(&where);
     return status;
 }

@@ -102,6 +102,8 @@ static void state_changed(void *ctx, goroutine *g, const gotrace_event *e)
     }
     own->known = true;
     own->continues = own->hidden = false;
+    if (own->g.current.state == GOTRACE_STATE_WAITING)
+        search_saw(&r->search, MOMENT_WAIT, own->g.current.reason);
     if (r->by_goroutine && own->foreseen < foreseeable(r, own))
         foresee(r, own);
 }
@@ -254,6 +256,8 @@ static void begin_state(find_run *r, find_goroutine *own, const gotrace_event *e
     own->g.current.cause = e->goroutine;
     own->g.current.reason = reason;
     own->g.current.stack = r->needs_stacks ? stack_of(r, e) : 0;
+    if (state == GOTRACE_STATE_WAITING)
+        search_saw(&r->search, MOMENT_WAIT, reason);
     if (r->narrows && r->by_begin)
         narrow(r, own, e);
 }

@@ -334,6 +334,8 @@ static void plan(find_run *r)
     r->by_begin = !r->all_states && (r->by_stack || (r->least[MOMENT_WAIT] == 0 &&
                                                      search_tests_names(s, MOMENT_STATES)));
     r->narrows = r->by_region || r->by_goroutine || r->by_begin;
+    r->job->part_named = search_tests(s, OP_FUNCTION) || search_tests(s, OP_GOROUTINE) ||
+                         search_tests(s, OP_STACK);
 }
 
 /* Restricts reading to the events that the moments need. Without some transitions the states of
@@ -514,6 +516,7 @@ gotrace_status moments_find(find_job *job, gotrace_reader *reader)
     } else {
         job->failed = true;
     }
+    job->stopped = r.search.ends;
     run_free(&r);
     feed_free(&r.feed);
     return status;

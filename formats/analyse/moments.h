@@ -13,6 +13,7 @@
 #define ANALYSE_MOMENTS_H
 
 #include "formats/analyse/expression.h"
+#include "formats/analyse/selection.h"
 #include "formats/analyse/stacks.h"
 #include "gotrace.h"
 
@@ -38,6 +39,13 @@ typedef struct find_job {
     /* A moment was found, of which names has the names. False: no more are wanted. */
     bool (*found)(void *ctx, const stacks *names, const moment *m);
     void *ctx;
+    /* Called at the end of the trace, for each name or reason of a moment of a kind of which the
+     * expression has one; NULL: not. ctx is named_ctx. */
+    void (*named)(void *ctx, const stacks *names, moment_kind kind, uint32_t name);
+    void *named_ctx;
+    bool stopped;    /* set: found wanted no more */
+    bool part_named; /* set: not for waits that cannot match because of their goroutine or stack */
+    const select_range *range; /* only moments that have some time in it; NULL: all */
     size_t threads;
     bool counts;      /* function, stack, reason and cause of what is found are not used */
     bool only_number; /* nothing of what is found is used */

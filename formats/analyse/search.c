@@ -247,6 +247,38 @@ bool search_tests_names(const search *s, unsigned kinds)
     return false;
 }
 
+/* ---- names ------------------------------------------------------------------------------------
+ */
+
+/* A byte has the bits of the kinds with names. */
+_Static_assert(MOMENT_REGION < 8, "a kind of moment with names has a higher number");
+
+void search_note_name(search *s, moment_kind kind, uint32_t name)
+{
+    uint8_t *kinds = name ? matcher_verdict(&s->seen, name) : NULL;
+    if (kinds)
+        *kinds |= (uint8_t)MOMENT_BIT(kind);
+    else if (name)
+        s->job->failed = true;
+}
+
+static unsigned named_kinds(const expression *what)
+{
+    unsigned kinds = 0;
+    for (size_t i = 0; i < what->term_count; i++)
+        if (what->terms[i].text)
+            kinds |= MOMENT_BIT(what->terms[i].kind);
+    return kinds;
+}
+
+static void report_names(const search *s)
+{
+    for (uint32_t name = 1; name < s->seen.room; name++)
+        for (moment_kind kind = 0; s->seen.by_number[name] && kind < MOMENT_KIND_COUNT; kind++)
+            if (s->seen.by_number[name] & MOMENT_BIT(kind))
+                s->job->named(s->job->named_ctx, s->stacks, kind, name);
+}
+
 /* ---- what is found ----------------------------------------------------------------------------
  */
 
@@ -278,14 +310,22 @@ static verdict test_query(search *s, size_t query, const moment *m)
     return expression_test(&s->job->what->queries[query], test_moment, &(trial){s, m});
 }
 
+/* Whether some time of the moment is in the range. */
+static bool is_in_range(const search *s, const moment *m)
+{
+    const select_range *r = s->job->range;
+    return !r || (m->begin < r->until && (m->end > r->from || m->begin >= r->from));
+}
+
 void search_offer(search *s, moment *m)
 {
     if (m->begin > m->end)
         m->begin = m->end;
+    search_saw(s, (moment_kind)m->kind, m->name);
     for (size_t i = 0; i < s->job->what->query_count; i++) {
         const expression_query *q = &s->job->what->queries[i];
         verdict v = q->kinds & MOMENT_BIT(m->kind) ? test_query(s, i, m) : VERDICT_FALSE;
-        if (v == VERDICT_FALSE)
+        if (v == VERDICT_FALSE || (i == 0 && !is_in_range(s, m)))
             continue;
         /* A query with a during passes on in order, what is known already too. */
         if (v == VERDICT_UNKNOWN || (i == 0 && q->during))
@@ -323,6 +363,8 @@ void search_finish(search *s)
 {
     for (size_t i = s->job->what->query_count; i-- > 0;)
         resolve(s, i);
+    if (s->named && !s->ends)
+        report_names(s);
 }
 
 bool search_failed(search *s)
@@ -353,6 +395,7 @@ bool search_init(search *s, find_job *job, stacks *names)
     if (!s->names || !s->matchers || !s->found)
         return false;
     note_goroutines(s);
+    s->named = job->named ? named_kinds(what) : 0;
     for (size_t i = 0; i < what->term_count; i++)
         if (what->terms[i].text)
             s->names[i] = stacks_name(names, what->terms[i].text, strlen(what->terms[i].text));
@@ -370,6 +413,7 @@ void search_free(search *s)
     for (size_t i = 0; s->found && i < s->job->what->query_count; i++)
         timeset_free(&s->found[i]);
     big_array_free(&s->stored);
+    free(s->seen.by_number);
     free(s->names);
     free(s->matchers);
     free(s->found);

@@ -24,8 +24,10 @@ typedef struct search {
     size_t resolved;                 /* queries from here on have found all */
     uint64_t goroutines[SEARCH_FEW]; /* that the expression names, if they are at most so many */
     size_t goroutine_count;
-    big_array stored; /* moments that may satisfy a query */
-    bool ends;        /* no more moments are wanted */
+    unsigned named;        /* MOMENT_BIT: kinds of which names are collected */
+    matcher_verdicts seen; /* the kinds that have a name, by its number */
+    big_array stored;      /* moments that may satisfy a query */
+    bool ends;             /* no more moments are wanted */
 } search;
 
 /* The job and the stacks are borrowed. False: memory was refused; call search_free in any case,
@@ -56,6 +58,15 @@ bool search_names_goroutine(const search *s, uint64_t id);
 
 /* Whether a term of the kinds in the set has a name or reason. */
 bool search_tests_names(const search *s, unsigned kinds);
+
+/* A moment of that kind has that name. */
+void search_note_name(search *s, moment_kind kind, uint32_t name);
+
+static inline void search_saw(search *s, moment_kind kind, uint32_t name)
+{
+    if (s->named & MOMENT_BIT(kind))
+        search_note_name(s, kind, name);
+}
 
 /* A moment was found of which only the kind is set, for users that count moments. */
 void search_count(search *s, moment_kind kind);

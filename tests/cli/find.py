@@ -414,8 +414,19 @@ def normal(m):
     return tuple((key, None if m.get(key) == '' and key != 'message' else m.get(key)) for key in KEYS) + (tuple(map(tuple, m['stack'])),)
 
 
-def found_by(gotrace, text, path):
-    done = run(gotrace, 'find', '--no-recover', '--json', text, path)
+def options_of(times):
+    return ['--from', f'{times[0]}ns', '--until', f'{times[1]}ns'] if times else []
+
+
+def expected_of(x, trace, times=None):
+    """The moments that satisfy the expression and have some time in the range."""
+    events, version = trace
+    found = Search(Follower(events, version, list(dict.fromkeys(levels_of(x)))).found).find(x)
+    return [m for m in found if not times or (m['begin'] < times[1] and (m['end'] > times[0] or m['begin'] >= times[0]))]
+
+
+def found_by(gotrace, text, path, times):
+    done = run(gotrace, 'find', '--no-recover', '--json', *options_of(times), text, path)
     found = []
     for line in done.stdout.splitlines():
         m = json.loads(line)
@@ -429,10 +440,9 @@ def found_by(gotrace, text, path):
     return done, found
 
 
-def differs(gotrace, path, x, trace):
-    events, version = trace
-    expected = Search(Follower(events, version, list(dict.fromkeys(levels_of(x)))).found).find(x)
-    done, got = found_by(gotrace, text_of(x), path)
+def differs(gotrace, path, x, trace, times):
+    expected = expected_of(x, trace, times)
+    done, got = found_by(gotrace, text_of(x), path, times)
     if done.returncode != (0 if expected else 1):
         return 0, f'status {done.returncode}, {len(expected)} expected: {done.stderr.decode()[:300]}'
     a, b = [normal(m) for m in expected], [normal(m) for m in got]
@@ -443,11 +453,10 @@ def differs(gotrace, path, x, trace):
         ''.join(f'\n  + {m}' for m in more[:2]) + ('' if lost or more else ': another order')
 
 
-def counts_others(gotrace, path, x, trace):
+def counts_others(gotrace, path, x, trace, times):
     """--count does not need all that lines need, and takes other ways."""
-    events, version = trace
-    expected = len(Search(Follower(events, version, list(dict.fromkeys(levels_of(x)))).found).find(x))
-    done = run(gotrace, 'find', '--no-recover', '--count', text_of(x), path)
+    expected = len(expected_of(x, trace, times))
+    done = run(gotrace, 'find', '--no-recover', '--count', *options_of(times), text_of(x), path)
     got = int(done.stdout.rsplit(b':', 1)[-1] or -1)
     return f'{expected} expected, {got} counted' if got != expected else None
 
@@ -469,10 +478,9 @@ class Places:
 
 
 def prints_others(gotrace, path, x, trace):
-    events, version = trace
-    moments = Search(Follower(events, version, list(dict.fromkeys(levels_of(x)))).found).find(x)
+    moments = expected_of(x, trace)
     places = Places(moments)
-    expected = [e for e in events if places.have(e)]
+    expected = [e for e in trace[0] if places.have(e)]
     done = run(gotrace, 'print', '--no-recover', '--stacks', '--format', 'jsonl', '--where', text_of(x), path)
     got = [json.loads(line) for line in done.stdout.splitlines()]
     if done.returncode or (b'nothing is shown' in done.stderr) != (not moments):
@@ -494,15 +502,16 @@ def main():
         rng = random.Random(f'{seed} {os.path.basename(path)}')
         choose = Random(rng, everything)
         for x in [*fixed(), *(choose.any(2) for _ in range(count))]:
-            found, wrong = differs(gotrace, path, x, (events, version))
+            times = sorted(rng.sample(range(events[-1]['time'] + 2), 2)) if compared % 3 == 0 else None
+            found, wrong = differs(gotrace, path, x, (events, version), times)
             compared += 1
             moments += found
             if not wrong and compared % 2 == 0:
-                wrong = counts_others(gotrace, path, x, (events, version))
+                wrong = counts_others(gotrace, path, x, (events, version), times)
             if not wrong and compared % 5 == 0:
                 wrong = prints_others(gotrace, path, x, (events, version))
             if wrong:
-                print(f'{os.path.basename(path)} {text_of(x)}: {wrong}')
+                print(f'{os.path.basename(path)} {options_of(times)} {text_of(x)}: {wrong}')
     print(f'{compared} comparisons, {moments} moments')
 
 

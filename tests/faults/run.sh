@@ -261,7 +261,9 @@ print -j 4 --format go -o out/out vN.trace
 print --format jsonl -o out/out vN.cut
 stat -j 2 -o out/out vN.cut
 stat --json --each -o out/out vN.trace
+find (wait("slep"))or(task("x"))or(sched) -o out/out vN.trace
 find (wait)or(run) -o out/out vN.trace
+print --task x --region y -o out/out vN.trace
 find --json (stack~a)or(task)or(region)or(log~a)or(goroutines>1)or(stw) -j 2 -o out/out vN.trace
 find (run)and(during(gc)or(during(wait))or(function~a)) -o out/out vN.trace
 why --goroutine 1 -o out/out vN.trace

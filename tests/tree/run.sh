@@ -213,6 +213,28 @@ pages_refer() {
     done
 }
 
+# Each verb has the options that gotrace-selection(7) says, and the page of one that has none says why.
+selection_agrees() {
+    local verb options why given page
+    for verb in $(gotrace help | sed -n '/^verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+        case $verb in version | help) continue ;; esac
+        given=$(gotrace help "$verb" | sed -n 's/^ .*--\(from\|until\|goroutine\|function\|task\|region\|proc\|thread\|generation\) .*/\1/p' | sort | tr '\n' ' ')
+        case $given in
+        'from function generation goroutine proc region task thread until ') given='all' ;;
+        'from until ') given='times' ;;
+        *) given='none' ;;
+        esac
+        IFS=$'\t' read -r options why < <(sed -n "s/^\.It Cm $verb Ta \([a-z]*\) Ta *\(.*\)/\1\t\2/p" man/gotrace-selection.7)
+        [ "$options" = "$given" ] || { echo "gotrace-selection(7): $verb has $given, not '$options'"; return 1; }
+        case $given:$why in
+        none:'no trace is read') page='' ;;
+        none:*) page='^No part of a trace can be selected, because ' ;;
+        *) page='^\.Xr gotrace-selection 7' ;;
+        esac
+        grep -q "$page" "man/gotrace-$verb.1" || { echo "gotrace-$verb(1) has no line '$page'"; return 1; }
+    done
+}
+
 # Help fits 80 columns.
 help_fits() {
     local topic
@@ -245,6 +267,7 @@ else
     skip 'manual pages' 'mandoc is not installed'
 fi
 
+check 'gotrace-selection(7): the options of each verb' selection_agrees
 check 'help fits 80 columns' help_fits
 
 # ---- completion --------------------------------------------------------------------------------
