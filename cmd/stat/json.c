@@ -256,10 +256,11 @@ static void json_gc(report *r)
         out_printf(r->out,
                    ",\"cycles\":%" PRIu64 ",\"sum\":%" PRId64 ",\"max\":%" PRId64
                    ",\"dedicated_ns\":%" PRId64 ",\"fractional_ns\":%" PRId64
-                   ",\"idle_ns\":%" PRId64 ",\"assist_ns\":%" PRId64 ",\"sweep_ns\":%" PRId64 "}\n",
+                   ",\"idle_ns\":%" PRId64 ",\"assist_ns\":%" PRId64 ",\"assist_exec_ns\":%" PRId64
+                   ",\"sweep_ns\":%" PRId64 "}\n",
                    t->cycles, t->cycle_ns, t->longest_cycle, t->worker_ns[WORKER_DEDICATED],
                    t->worker_ns[WORKER_FRACTIONAL], t->worker_ns[WORKER_IDLE], t->assist_ns,
-                   t->sweep_ns);
+                   t->load.sums[PROC_ASSIST], t->sweep_ns);
         for (unsigned sweep = 0; sweep <= UTILIZATION_SWEEP; sweep++)
             for (size_t w = 0; t->utilized[sweep] && w < UTILIZATION_WINDOWS; w++)
                 json_utilization(r, i, sweep, w);

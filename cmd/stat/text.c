@@ -442,7 +442,8 @@ static void text_gc(report *r)
         text_fact(r, ", fractional ", t->worker_ns[WORKER_FRACTIONAL]);
         text_fact(r, ", idle ", t->worker_ns[WORKER_IDLE]);
         text_fact(r, "\n  goroutines: assists ", t->assist_ns);
-        text_fact(r, ", sweeping ", t->sweep_ns);
+        text_fact(r, " (running ", t->load.sums[PROC_ASSIST]);
+        text_fact(r, "), sweeping ", t->sweep_ns);
         out_char(r->out, '\n');
         if (!t->utilized[0])
             continue;

@@ -13,7 +13,7 @@ const char *const worker_labels[WORKER_KINDS] = {
 
 const char *const proc_state_names[PROC_STATES] = {
     [PROC_IDLE] = "idle", [PROC_SCHEDULER] = "scheduler", [PROC_RUNS] = "goroutine",
-    [PROC_GC] = "gc",     [PROC_SYSCALL] = "syscall",
+    [PROC_GC] = "gc",     [PROC_ASSIST] = "assist",       [PROC_SYSCALL] = "syscall",
 };
 
 /* ---- what procs do ----------------------------------------------------------------------------
@@ -150,12 +150,18 @@ static inline void change_proc(run *r, int64_t proc, uint8_t state, uint64_t run
     begin_state(r, p, state);
 }
 
+/* What a proc does that runs a goroutine. */
+static inline uint8_t runs_as(const stat_goroutine *g)
+{
+    return g->worker ? PROC_GC : g->assists ? PROC_ASSIST : PROC_RUNS;
+}
+
 void stat_load_interval(run *r, const stat_goroutine *g, const interval *i, int64_t proc)
 {
     if (proc == GOTRACE_NO_PROC)
         return;
     bool runs = i->next == GOTRACE_STATE_RUNNING;
-    uint8_t state = runs                               ? (g->worker ? PROC_GC : PROC_RUNS)
+    uint8_t state = runs                               ? runs_as(g)
                     : i->next == GOTRACE_STATE_SYSCALL ? PROC_SYSCALL
                                                        : PROC_SCHEDULER;
     change_proc(r, proc, state, runs ? g->g.id : 0);
@@ -364,6 +370,9 @@ static void assist_event(run *r, const gotrace_event *e)
     stat_goroutine *g = goroutine_of(r, active ? e->subject : e->goroutine);
     range_of(r, g, r->assist_name, e);
     assist_works(r, g, e);
+    const proc_load *p = g ? proc_of(r, e->proc) : NULL;
+    if (p && p->running == g->g.id)
+        set_proc(r, e->proc, runs_as(g), g->g.id);
 }
 
 static void cycle_event(run *r, const gotrace_event *e)

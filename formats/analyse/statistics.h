@@ -44,7 +44,8 @@ typedef struct region {
     times before;   /* of the goroutine when it began; afterwards its own */
 } region;
 
-enum { PROC_IDLE, PROC_SCHEDULER, PROC_RUNS, PROC_GC, PROC_SYSCALL, PROC_STATES };
+/* PROC_ASSIST: it runs a goroutine that is in a mark assist. */
+enum { PROC_IDLE, PROC_SCHEDULER, PROC_RUNS, PROC_GC, PROC_ASSIST, PROC_SYSCALL, PROC_STATES };
 extern const char *const proc_state_names[PROC_STATES];
 
 /* Why a goroutine becomes runnable: it was created, what it waited for occurred, it stopped running
@@ -204,7 +205,7 @@ typedef struct trace_figure {
     uint64_t cycles; /* of the GC */
     int64_t cycle_ns, longest_cycle;
     int64_t worker_ns[WORKER_KINDS];
-    int64_t assist_ns, sweep_ns; /* of all goroutines */
+    int64_t assist_ns, sweep_ns; /* of all goroutines, waits included */
     /* By UTILIZATION_*: whether utilization is known, the least share, and where its window
      * begins. */
     bool utilized[UTILIZATION_KINDS];

@@ -173,12 +173,13 @@ static const char *const proc_labels[PROC_STATES] = {
     [PROC_SCHEDULER] = "looks for a goroutine to run",
     [PROC_RUNS] = "runs goroutines",
     [PROC_GC] = "runs workers of the garbage collector",
+    [PROC_ASSIST] = "runs goroutines that assist the garbage collector",
     [PROC_SYSCALL] = "is in a system call",
 };
 
 /* The order from bottom to top. */
-static const unsigned proc_order[PROC_STATES] = {PROC_RUNS, PROC_GC, PROC_SYSCALL, PROC_SCHEDULER,
-                                                 PROC_IDLE};
+static const unsigned proc_order[PROC_STATES] = {PROC_RUNS,    PROC_ASSIST,    PROC_GC,
+                                                 PROC_SYSCALL, PROC_SCHEDULER, PROC_IDLE};
 
 static double sum_of_span(const load *l, size_t span)
 {
@@ -227,8 +228,9 @@ static void put_load(const html *h, const load *l, size_t spans, int64_t duratio
 /* The share of its time that each proc spends in each state. */
 static void put_each_proc(html *h)
 {
-    static const char *const columns[] = {"#Proc",      "#Idle",        "#Scheduler", "#Goroutine",
-                                          "#GC worker", "#System call", NULL};
+    static const char *const columns[] = {"#Proc",        "#Idle",      "#Scheduler",
+                                          "#Goroutine",   "#GC worker", "#Mark assist",
+                                          "#System call", NULL};
     const trace_figure *t = &h->s->traces[0];
     out *o = h->out;
     size_t count = html_rows(h, t->proc_count, HTML_PROCS, "overview");

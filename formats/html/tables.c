@@ -418,7 +418,8 @@ void html_collector(html *h)
     put_fact(o, "Dedicated workers", t->worker_ns[WORKER_DEDICATED]);
     put_fact(o, "Fractional workers", t->worker_ns[WORKER_FRACTIONAL]);
     put_fact(o, "Idle workers", t->worker_ns[WORKER_IDLE]);
-    put_fact(o, "Mark assists", t->assist_ns);
+    put_fact(o, "Mark assists, with waits", t->assist_ns);
+    put_fact(o, "Mark assists, running", t->load.sums[PROC_ASSIST]);
     put_fact(o, "Sweeping", t->sweep_ns);
     out_str(o, "</dl>\n");
     html_utilization(h);

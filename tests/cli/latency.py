@@ -2,7 +2,8 @@
 """latency.py GOTRACE TRACE...: compare the section scheduling of `gotrace stat` with the printed events.
 
 From the events that `gotrace print --format jsonl` prints, computes each wait from runnable to running, by
-start function and by what made the goroutine runnable, and what the procs did during each. Prints the
+start function and by what made the goroutine runnable, and what the procs did during each, and the time in
+which goroutines assist while they run. Prints the
 differences; exit status 1 if there are any.
 """
 import collections
@@ -10,7 +11,7 @@ import json
 import subprocess
 import sys
 
-STATES = ("idle", "scheduler", "goroutine", "gc", "syscall")
+STATES = ("idle", "scheduler", "goroutine", "gc", "assist", "syscall")
 WORKERS = ("GC (dedicated)", "GC (fractional)", "GC (idle)")
 
 Wait = collections.namedtuple("Wait", "g begin end cause reason by place")
@@ -51,7 +52,7 @@ class Procs:
 class Trace:
     def __init__(self, events, is_v1):
         self.waits, self.procs = [], Procs()
-        self.state, self.runnable, self.worker = {}, {}, {}
+        self.state, self.runnable, self.worker, self.assists = {}, {}, {}, set()
         self.time, self.is_v1 = -1 if is_v1 else 0, is_v1
         for e in events:
             # As in Go's reader, no two events of a v1 trace have the same time.
@@ -63,6 +64,18 @@ class Trace:
                 self.change(e, proc)
             if e["kind"] == "label" or (e["kind"] == "transition" and e.get("text")):
                 self.label(e, proc)
+            if e.get("range") == "GC mark assist":
+                self.assist(e, proc)
+
+    def assist(self, e, proc):
+        g = number(e, "subject") or number(e, "g")
+        (self.assists.discard if e["kind"] == "range-end" else self.assists.add)(g)
+        if self.state.get(g, (None, None))[0] == "running":
+            self.procs.set(self.time, proc, self.runs(g))
+
+    def runs(self, g):
+        """What a proc does that runs a goroutine."""
+        return "gc" if self.worker.get(g) else "assist" if g in self.assists else "goroutine"
 
     def change_proc(self, e):
         proc = number(e, "subject")
@@ -87,7 +100,7 @@ class Trace:
             wait = self.runnable.get(g)
             if before == "runnable" and wait:
                 self.waits.append(wait._replace(end=self.time))
-            self.procs.set(self.time, proc, "gc" if self.worker.get(g) else "goroutine")
+            self.procs.set(self.time, proc, self.runs(g))
         elif before == "running":
             self.procs.set(self.time, proc, "syscall" if to == "syscall" else "scheduler")
         self.runnable.pop(g, None)
@@ -123,7 +136,11 @@ def check(gotrace, file):
     with open(file, "rb") as f:
         is_v1 = int(f.read(16).split(b".")[1].split()[0]) < 22
     trace = Trace(lines(gotrace, "print", "-q", "--format", "jsonl", file), is_v1)
-    rows = [row for row in lines(gotrace, "stat", "-q", "--json", "--each", "--only", "scheduling", file) if "kind" in row]
+    rows = [row for row in lines(gotrace, "stat", "-q", "--json", "--each", "--only", "scheduling,gc", file) if "kind" in row]
+    assists = trace.procs.between(0, trace.time)["assist"]
+    for row in rows:
+        if row["kind"] == "gc" and not assists == row["assist_exec_ns"] <= row["assist_ns"]:
+            yield f"assists of {row['assist_exec_ns']} while running, of {row['assist_ns']}, expected {assists}"
     names, twice = {}, set()
     for row in rows:
         if row["kind"] == "goroutine":
