@@ -3,12 +3,13 @@
 # classifies the results. The command gets the trace as its last argument, or in place of {}; its exit
 # status is 0 if it accepted the trace.
 #
-#   fuzz/drive.sh [-r] [-t SECONDS] [-m MIB] [-l LIST] FOLDER COMMAND [ARGUMENT...]
+#   fuzz/drive.sh [-r OUT] [-t SECONDS] [-m MIB] [-l LIST] FOLDER COMMAND [ARGUMENT...]
 #
 # -t  time limit for a trace (10 s); -m  address space in MiB (4096); -l  write all results there, a line
 # each: kind, expected verdict, trace, exit status, message.
 #
-# -r  reduce the smallest trace of each finding, by gotrace reduce (GOTRACE, default gotrace), to FILE.small
+# -r  reduce the smallest trace of each finding, by gotrace reduce (GOTRACE, default gotrace), to
+#     OUT/TRACE.small; OUT is made if it does not exist. Nothing is written to FOLDER
 #
 # Kinds: crash (a signal, a panic), hang (out of time), memory (out of memory), accepted (must be
 # rejected), refused (must be accepted), ok. The expected verdict is that of the JSON file; if it is
@@ -18,9 +19,9 @@
 set -u
 
 seconds=10 mib=4096 list='' reduces=''
-while getopts rt:m:l: option; do
+while getopts r:t:m:l: option; do
     case $option in
-    r) reduces=yes ;;
+    r) reduces=$OPTARG ;;
     t) seconds=$OPTARG ;;
     m) mib=$OPTARG ;;
     l) list=$OPTARG ;;
@@ -29,7 +30,7 @@ while getopts rt:m:l: option; do
 done
 shift $((OPTIND - 1))
 if [ $# -lt 2 ] || [ ! -d "$1" ]; then
-    echo "usage: drive.sh [-r] [-t SECONDS] [-m MIB] [-l LIST] FOLDER COMMAND [ARGUMENT...]" >&2
+    echo "usage: drive.sh [-r OUT] [-t SECONDS] [-m MIB] [-l LIST] FOLDER COMMAND [ARGUMENT...]" >&2
     exit 2
 fi
 folder=$1
@@ -38,6 +39,7 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 [ -n "$list" ] || list=$work/list
 : >"$list" || exit 2
+[ -z "$reduces" ] || mkdir -p "$reduces" || exit 2
 
 # Run the command on a trace, within the limits.
 run_command() {
@@ -113,7 +115,7 @@ done <"$list" | sort -t $'\t' -k1,1 -k2,2 -k3,3n | awk -F '\t' '
 
 # reduce_trace KIND TRACE STATUS MESSAGE COMMAND...: the command must still end like this.
 reduce_trace() {
-    local kind=$1 trace=$folder/$2 status=$3 said=$4 argument placed='' text=''
+    local kind=$1 name=$2 trace=$folder/$2 status=$3 said=$4 argument placed='' text=''
     shift 4
     for argument in "$@"; do
         # shellcheck disable=SC2016 # of the shell that reduce starts
@@ -130,7 +132,7 @@ reduce_trace() {
     [ -z "$said" ] || options+=(--stderr "$(sed -E 's/[][\\.*^$+?(){}|]/\\&/g; s/0x[0-9a-f]+|[0-9]+/\\S+/g' <<<"$said")")
     [ "$kind" = refused ] || options+=(--any)
     "${GOTRACE:-gotrace}" reduce "${options[@]}" --timeout "$seconds" --test "ulimit -v $((mib * 1024));$text" \
-        -o "$trace.small" "$trace" 2>&1 | sed "s|^|$2: |"
+        -o "$reduces/$name.small" "$trace" 2>&1 | sed "s|^|$name: |"
 }
 
 if [ -n "$reduces" ]; then

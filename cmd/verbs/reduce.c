@@ -5,12 +5,13 @@
 
 #include "cmd/diag.h"
 #include "cmd/input.h"
+#include "cmd/names.h"
 #include "cmd/reduce/reduce.h"
 #include "cmd/repair/verdict.h"
 #include "cmd/trace_limits.h"
 #include "formats/analyse/pattern.h"
 
-enum { DEFAULT_SECONDS = 10, NO_STATUS = UINT16_MAX };
+enum { DEFAULT_SECONDS = 10, NO_STATUS = UINT16_MAX, LINE = 200 };
 
 typedef struct reduce_options {
     settings common;
@@ -22,9 +23,10 @@ typedef struct reduce_options {
 typedef struct reducing {
     const reduce_options *set;
     trial trial;
-    pattern *said; /* NULL: whatever is said */
-    int status;    /* that the command must have */
-    bool broken;   /* the command cannot be run, or the pattern is too hard */
+    pattern *said;    /* NULL: whatever is said */
+    char first[LINE]; /* line that the command prints on the trace as it is */
+    int status;       /* that the command must have */
+    bool broken;      /* the command cannot be run, or the pattern is too hard */
 } reducing;
 
 static bool run(reducing *p, const void *bytes, size_t size)
@@ -59,6 +61,62 @@ static void show_step(void *ctx, const char *name, size_t size)
         diag_note("%zu bytes; leaving out or shortening: %s", size, name);
 }
 
+/* Copies the first line that is not empty of what the command printed. */
+static void copy_line(char line[LINE], const trial *t)
+{
+    size_t at = 0, size = 0;
+    while (at < t->text_size && t->text[at] == '\n')
+        at++;
+    while (at + size < t->text_size && t->text[at + size] != '\n' && size < LINE - 1)
+        size++;
+    size = names_cut(t->text + at, size, LINE - 1);
+    memcpy(line, t->text + at, size);
+    line[size] = '\0';
+}
+
+static bool is_hex(char c)
+{
+    return strchr("0123456789abcdefABCDEF", c) && c;
+}
+
+/* The end of a number, decimal or hexadecimal with 0x; the text itself if there is none. */
+static const char *after_number(const char *text)
+{
+    bool hex = text[0] == '0' && text[1] == 'x';
+    if (text[0] < '0' || text[0] > '9')
+        return text;
+    for (text += hex ? 2 : 0; hex ? is_hex(*text) : *text >= '0' && *text <= '9';)
+        text++;
+    return text;
+}
+
+/* Whether two lines differ only in their numbers. */
+static bool are_alike(const char *a, const char *b)
+{
+    while (*a && *b) {
+        const char *a_end = after_number(a), *b_end = after_number(b);
+        bool numbers = a_end > a && b_end > b;
+        if (!numbers && *a != *b)
+            return false;
+        a = numbers ? a_end : a + 1;
+        b = numbers ? b_end : b + 1;
+    }
+    return *a == *b;
+}
+
+/* The command still ends with the status, which may have another cause now: what it prints tells
+ * them apart. */
+static void note_change(const reducing *p)
+{
+    char line[LINE];
+    copy_line(line, &p->trial);
+    if (p->said || are_alike(p->first, line))
+        return;
+    diag_note("the command prints '%s' on the trace and '%s' on the result, which may show another "
+              "fault: require the message with --stderr REGEX",
+              p->first, line);
+}
+
 /* Run the command on the trace as it is. Returns an exit status. */
 static int run_first(reducing *p, const uint8_t *bytes, size_t size, const char *name)
 {
@@ -82,6 +140,7 @@ static int run_first(reducing *p, const uint8_t *bytes, size_t size, const char 
         diag_error("--stderr: what the command prints on %s does not match", name);
         return EXIT_USAGE;
     }
+    copy_line(p->first, &p->trial);
     return EXIT_SOUND;
 }
 
@@ -104,6 +163,8 @@ static bool ends_again(reducing *p, const void *bytes, size_t size, const char *
 static int write_result(session *s, reducing *p, const reduce_result *result, const char *name)
 {
     bool again = ends_again(p, result->bytes, result->size, name, "result");
+    if (again && !stops(p))
+        note_change(p);
     out_bytes(&s->output.out, result->bytes, result->size);
     int status = output_close(&s->output, true);
     return status == EXIT_SOUND && !again ? EXIT_DAMAGED : status;

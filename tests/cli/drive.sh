@@ -26,7 +26,10 @@ cut -f 1-4 list
 drive variants ./parser takes
 drive variants ./parser refuses {}
 drive variants ./parser panics | sed 's/\[[0-9]*\]/[...]/'
-drive -r variants ./parser panics | sed -E 's/\[[0-9]*\]/[...]/; s/, [0-9]+ tests?//'
+before=$(ls variants)
+drive -r reduced variants ./parser panics | sed -E 's/\[[0-9]*\]/[...]/; s/, [0-9]+ tests?//'
+ls reduced
+[ "$before" = "$(ls variants)" ] || ls variants
 drive variants ./parser crashes
 drive -t 1 variants ./parser hangs
 drive missing ./parser

@@ -105,3 +105,17 @@ echo '== a file that cannot be written: no search'
 rm -f seen.*
 run gotrace reduce --test ./other -o missing/small.trace damaged.trace
 find . -name 'seen.*' | wc -l
+
+echo '== another message than on the trace'
+cat >messages <<'END'
+#!/bin/sh
+size=$(stat -c %s "$1")
+if [ "$size" -gt 1000 ]; then echo "goroutine 7 at 0x1f: starts twice" >&2
+elif [ "$size" -gt 500 ]; then echo "goroutine 12 at 0xabc: starts twice" >&2
+else printf '\nshort \033[31mfile\n' >&2; fi
+exit 1
+END
+chmod +x messages
+run gotrace reduce --any --test ./messages -o small.trace old.trace | sed -E 's/, [0-9]+ tests?//; s/^[0-9]+ of/N of/'
+run gotrace reduce --any --test ./messages --stderr 'starts twice' -o small.trace old.trace | sed -E 's/, [0-9]+ tests?//'
+run gotrace reduce -q --any --test ./messages -o small.trace old.trace
