@@ -35,17 +35,45 @@ bool narrow_job(const narrowing *set, const format *target, convert_job *job)
     return true;
 }
 
-void narrow_check_size(const format *target, int version, uint64_t bytes)
+/* How to see a part of the trace. */
+static void advise(const format *target, int version)
+{
+    diag_note("to see a part: 'gotrace find' searches the trace; --from, --until and --only show "
+              "less of it%s; 'gotrace cut'%s writes a smaller trace; 'gotrace why --to perfetto' "
+              "shows what a slow task, region or goroutine waited for",
+              target->views ? ", --split writes parts" : "",
+              version >= GOTRACE_FIRST_V2 ? " or 'gotrace split --by generation'" : "");
+}
+
+/* The bytes of a timeline as text: at least and at most. */
+static void grow(char text[2][32], const format *target, uint64_t bytes)
+{
+    for (size_t i = 0; i < 2; i++)
+        human_bytes(text[i], sizeof text[i], (uint64_t)((double)bytes * target->growth[i]));
+}
+
+bool narrow_expect_size(const format *target, int version, uint64_t bytes)
+{
+    char expected[2][32], most[32];
+    if ((double)bytes * target->growth[1] <= (double)target->viewer_bytes)
+        return false;
+    grow(expected, target, bytes);
+    human_bytes(most, sizeof most, target->viewer_bytes);
+    diag_note("the timeline will have about %s (of a quiet program) to %s (of a busy one), and %s "
+              "loads about %s",
+              expected[0], expected[1], target->viewer, most);
+    advise(target, version);
+    return true;
+}
+
+void narrow_check_size(const format *target, int version, uint64_t bytes, bool expected)
 {
     char size[32], most[32];
     if (bytes <= target->viewer_bytes)
         return;
     human_bytes(size, sizeof size, bytes);
     human_bytes(most, sizeof most, target->viewer_bytes);
-    diag_note(
-        "the timeline has %s, and %s loads about %s: use --from, --until or --only%s%s to get a "
-        "smaller one",
-        size, target->viewer, most, target->views ? ", or write parts with --split" : "",
-        version >= GOTRACE_FIRST_V2 ? ", or split the trace with 'gotrace split --by generation',"
-                                    : "");
+    diag_note("the timeline has %s, and %s loads about %s", size, target->viewer, most);
+    if (!expected)
+        advise(target, version);
 }

@@ -23,7 +23,11 @@ typedef struct narrowing {
  * script) does not support the options. */
 bool narrow_job(const narrowing *set, const format *target, convert_job *job);
 
-/* Note that a timeline of that many bytes is too large for its viewer, and what to do. */
-void narrow_check_size(const format *target, int version, uint64_t bytes);
+/* Note, before a timeline is written, if it may be too large for its viewer, and what to do. bytes:
+ * of the traces. Returns whether it was noted. */
+bool narrow_expect_size(const format *target, int version, uint64_t bytes);
+
+/* The same of a timeline that has that many bytes; expected: it was noted before. */
+void narrow_check_size(const format *target, int version, uint64_t bytes, bool expected);
 
 #endif

@@ -156,6 +156,9 @@ typedef struct format {
     /* The viewer named here loads at most this many bytes (before compression). */
     uint64_t viewer_bytes;
     const char *viewer;
+    /* Bytes of output for a byte of a large trace, measured: of quiet and of busy programs. */
+    double growth[2];
+    const char *instead; /* what to do with several traces, if it does not support them */
     /* Of these parts (1 << PART_*), the ones that have an effect in that view. */
     unsigned (*narrows)(unsigned parts, view_by by);
     gotrace_status (*run)(const convert_job *job);

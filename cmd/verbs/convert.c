@@ -251,16 +251,30 @@ static int run_format(const session *s, const format *target, convert_job *job,
     return status == EXIT_SOUND ? select_finish(&select, &options_of(s)->select, in) : status;
 }
 
+/* Note if the timeline of traces of so many bytes may be too large. What a selection leaves of it
+ * is not known before. */
+static bool expect_size(const session *s, const format *target, const convert_job *job,
+                        const selection *what, int version, uint64_t bytes)
+{
+    bool whole = !what->given && job->parts == 0 && !options_of(s)->split;
+    return whole && narrow_expect_size(target, version, bytes);
+}
+
 /* Convert several traces into one timeline. All are opened before the first is converted, because
  * the alignment depends on all of them. */
 static int convert_series_of(session *s, const format *target, convert_job *job,
                              const selection *what, input *in, gotrace_source **sources)
 {
-    int worst = EXIT_SOUND, status;
+    int worst = EXIT_SOUND, status, version = 0;
     size_t count = 0;
+    uint64_t bytes = 0;
     for (size_t i = 0; i < s->file_count; i++)
-        if (input_open_trace(&in[i], s, s->files[i], options_of(s)->no_recover))
+        if (input_open_trace(&in[i], s, s->files[i], options_of(s)->no_recover)) {
             sources[count++] = in[i].source;
+            bytes += gotrace_source_size(in[i].source);
+            version = gotrace_reader_summary(in[i].reader)->version;
+        }
+    bool expected = expect_size(s, target, job, what, version, bytes);
     convert_series series = {.alignment = convert_align(sources, count)};
     note_alignment(series.alignment);
     job->series = &series;
@@ -277,6 +291,7 @@ static int convert_series_of(session *s, const format *target, convert_job *job,
         worst = status > worst ? status : worst;
         series.index++;
     }
+    narrow_check_size(target, version, s->output.out.written + s->output.out.used, expected);
     return worst;
 }
 
@@ -474,6 +489,8 @@ static int convert(session *s, const format *target, convert_job *job, const sel
         job->ctx = &p;
         progress_output(&s->output.out.written);
         job->empty = &empty;
+        int version = gotrace_reader_summary(in.reader)->version;
+        bool expected = expect_size(s, target, job, what, version, gotrace_source_size(in.source));
         selected = run_format(s, target, job, what, &in);
         bool no_samples = job->profile == PROFILE_CPU &&
                           (!what->given || gotrace_reader_summary(in.reader)->samples == 0);
@@ -481,8 +498,8 @@ static int convert(session *s, const format *target, convert_job *job, const sel
             note_empty(job->profile, !no_samples && what->given, in.name);
         lacks_samples = empty && no_samples;
         if (!set->split)
-            narrow_check_size(target, gotrace_reader_summary(in.reader)->version,
-                              s->output.out.written + s->output.out.used);
+            narrow_check_size(target, version, s->output.out.written + s->output.out.used,
+                              expected);
     }
     status = input_close(&in);
     if (status == EXIT_SOUND && lacks_samples)
@@ -514,9 +531,14 @@ static int convert_to(session *s, const format *target, int version, const scrip
     if (!selects(target, what) || !narrow_job(&set->narrow, target, &job))
         return EXIT_USAGE;
     if (s->file_count > 1 && !(target && target->several)) {
-        diag_error(
-            "too many arguments, from '%s' on: only --to perfetto and parquet take several traces",
-            s->files[1]);
+        diag_error("--to %s reads one trace, not %zu: %s",
+                   target   ? target->name
+                   : script ? script->name
+                            : set->to,
+                   s->file_count,
+                   target   ? target->instead
+                   : script ? "write a script for each"
+                            : "write a trace for each");
         return EXIT_USAGE;
     }
     if (target && target->end_folder)

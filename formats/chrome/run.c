@@ -127,5 +127,9 @@ const format format_chrome = {
      * (String::kMaxLength). */
     .viewer_bytes = (1 << 29) - 24,
     .viewer = "chrome://tracing",
+    /* Traces of 12 to 48 MB of Go 1.19 to 1.27 at a load of 4: 26 to 40, which is 2.9 to 3.6 times
+     * as much as perfetto. The first number is that of perfetto times 2.9. */
+    .growth = {14, 40},
+    .instead = "use --to perfetto, which shows several traces in one timeline",
     .run = convert_to_chrome,
 };

@@ -229,5 +229,6 @@ const format format_html = {
     .summary = "report with charts, tables and flame graphs, for a browser",
     .report = true,
     .viewer_bytes = UINT64_MAX,
+    .instead = "write a report for each, or compare the traces with 'gotrace stat --by file'",
     .run = convert_to_html,
 };

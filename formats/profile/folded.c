@@ -44,5 +44,6 @@ const format format_folded = {
     .summary = "profile: stacks and nanoseconds, for flamegraph.pl",
     .profiles = true,
     .viewer_bytes = UINT64_MAX,
+    .instead = "write a profile for each; concatenated, they are one profile",
     .run = convert_to_folded,
 };

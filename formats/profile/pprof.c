@@ -237,5 +237,6 @@ const format format_pprof = {
     .binary = true,
     .profiles = true,
     .viewer_bytes = UINT64_MAX,
+    .instead = "write a profile for each; 'go tool pprof' adds several up",
     .run = convert_to_pprof,
 };

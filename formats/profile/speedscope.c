@@ -70,5 +70,6 @@ const format format_speedscope = {
     .summary = "profile: JSON for https://www.speedscope.app",
     .profiles = true,
     .viewer_bytes = UINT64_MAX,
+    .instead = "write a profile for each",
     .run = convert_to_speedscope,
 };

@@ -73,3 +73,15 @@ run gotrace convert --to perfetto --from 90s -o after.pftrace $trace
 run gotrace convert --to chrome --from 90s -o after.json $trace
 run gotrace convert --to chrome --from 90s --until 91s -o after.json $trace
 run gotrace convert -q --to chrome --from 90s -o after.json $trace
+
+# A timeline that may be too large: before it is written, by the size of the trace, also if that is read from a pipe or compressed.
+# The limit ends the work early.
+gotrace gen --go 1.21 --events 3200000 -q -o large.trace
+gotrace gen --go 1.26 --events 3200000 -q -o large.new.trace
+for options in '--to chrome' '--to chrome --split 64K' '--to chrome --only procs' '--to chrome --until 1ms' '--to perfetto' '-q --to chrome'; do
+    # shellcheck disable=SC2086
+    run gotrace convert $options --max-output 64K -o out.json large.trace
+done
+run gotrace convert --to chrome --max-output 64K -o out.json - <large.trace
+zstd -qc large.trace | run gotrace convert --to chrome --max-output 64K -o out.json
+run gotrace convert --to perfetto --max-output 64K -o out.pftrace large.trace large.new.trace large.trace large.trace

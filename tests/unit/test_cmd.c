@@ -262,23 +262,51 @@ END_TEST
 
 START_TEST(timeline_too_large)
 {
-    char text[1024];
-    SAID(text, narrow_check_size(&format_perfetto, 26, 600000000));
+    char text[2048];
+    SAID(text, narrow_check_size(&format_perfetto, 26, 600000000, false));
     ck_assert_str_eq(text, "");
-    SAID(text, narrow_check_size(&format_perfetto, 26, 1300000000));
+    SAID(text, narrow_check_size(&format_perfetto, 26, 1300000000, false));
     ck_assert_str_eq(text,
                      "gotrace: note: the timeline has 1.3 GB, and the Perfetto UI in a browser "
-                     "without 64-bit WebAssembly loads about 600 MB: use --from, --until "
-                     "or --only, or split the trace with 'gotrace split --by generation', to get "
-                     "a smaller one\n");
-    SAID(text, narrow_check_size(&format_perfetto, 21, 1300000000));
+                     "without 64-bit WebAssembly loads about 600 MB\n"
+                     "gotrace: note: to see a part: 'gotrace find' searches the trace; --from, "
+                     "--until and --only show less of it; 'gotrace cut' or 'gotrace split --by "
+                     "generation' writes a smaller trace; 'gotrace why --to perfetto' shows what a "
+                     "slow task, region or goroutine waited for\n");
+    SAID(text, narrow_check_size(&format_perfetto, 26, 1300000000, true));
+    ck_assert_str_eq(text, "gotrace: note: the timeline has 1.3 GB, and the Perfetto UI in a "
+                           "browser without 64-bit WebAssembly loads about 600 MB\n");
+    SAID(text, narrow_check_size(&format_perfetto, 21, 1300000000, false));
     ck_assert_ptr_null(strstr(text, "generation"));
-    SAID(text, narrow_check_size(&format_chrome, 21, 1300000000));
+    SAID(text, narrow_check_size(&format_chrome, 21, 1300000000, false));
     ck_assert_ptr_nonnull(strstr(text, "chrome://tracing loads about 537 MB"));
     ck_assert_ptr_nonnull(strstr(text, "--split"));
     diag_quiet(true);
-    SAID(text, narrow_check_size(&format_chrome, 21, 1300000000));
+    SAID(text, narrow_check_size(&format_chrome, 21, 1300000000, false));
     diag_quiet(false);
+    ck_assert_str_eq(text, "");
+}
+END_TEST
+
+/* Before it is written: by the size of the trace. */
+START_TEST(timeline_expected)
+{
+    char text[2048];
+    bool noted = true;
+    SAID(text, noted = narrow_expect_size(&format_perfetto, 26, 46000000));
+    ck_assert_str_eq(text, "");
+    ck_assert(!noted);
+    SAID(text, noted = narrow_expect_size(&format_perfetto, 26, 172000000));
+    ck_assert(noted);
+    const char *first = "gotrace: note: the timeline will have about 826 MB (of a quiet program) "
+                        "to 2.2 GB (of a busy one), and the Perfetto UI in a browser without "
+                        "64-bit WebAssembly loads about 600 MB\n";
+    ck_assert_msg(strncmp(text, first, strlen(first)) == 0, "%s", text);
+    const char *const remedies[] = {"gotrace find", "--from",      "--until",
+                                    "--only",       "gotrace cut", "gotrace why --to perfetto"};
+    for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
+        ck_assert_msg(strstr(text, remedies[i]), "%s", remedies[i]);
+    SAID(text, noted = narrow_expect_size(&format_html, 26, UINT64_MAX));
     ck_assert_str_eq(text, "");
 }
 END_TEST
@@ -308,6 +336,7 @@ int main(void)
     tcase_add_test(cases, verdicts);
     tcase_add_test(cases, problems_counted_once);
     tcase_add_test(cases, timeline_too_large);
+    tcase_add_test(cases, timeline_expected);
     tcase_add_test(cases, output_expected);
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);
