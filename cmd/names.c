@@ -1,7 +1,9 @@
 #include "cmd/names.h"
 
-/* Frames that are shown of a stack; bytes of a name. */
-enum { FRAMES = 3, LONGEST_NAME = 100 };
+#include <inttypes.h>
+
+/* Bytes of a name that are shown. */
+enum { LONGEST_NAME = 100 };
 
 size_t names_cut(const char *text, size_t size, size_t most)
 {
@@ -33,18 +35,28 @@ void names_write(out *o, const stacks *s, uint32_t name)
         out_str(o, "...");
 }
 
-void names_write_stack(out *o, const stacks *s, uint32_t stack)
+void names_write_frames(out *o, const stacks *s, uint32_t stack, size_t frames, bool lines)
 {
     size_t depth = stacks_depth(s, stack);
     if (depth == 0)
         out_str(o, "(no stack)");
-    for (size_t i = 0; i < depth && i < FRAMES; i++) {
+    for (size_t i = 0; i < depth && i < frames; i++) {
+        const stacks_frame *frame = stacks_frame_at(s, stack, i);
         if (i)
             out_str(o, " < ");
-        names_write(o, s, stacks_frame_at(s, stack, i)->function);
+        names_write(o, s, frame->function);
+        if (lines && frame->function)
+            out_printf(o, ":%" PRIu64, frame->line);
+        else if (lines)
+            out_printf(o, " at 0x%" PRIx64, frame->pc);
     }
-    if (depth > FRAMES)
+    if (depth > frames)
         out_str(o, " < ...");
+}
+
+void names_write_stack(out *o, const stacks *s, uint32_t stack)
+{
+    names_write_frames(o, s, stack, STACK_FRAMES, false);
 }
 
 void names_write_json(out *o, const stacks *s, uint32_t name)

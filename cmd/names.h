@@ -19,6 +19,9 @@ void names_write(out *o, const stacks *s, uint32_t name);
 /* Write the innermost frames of a stack, in a line. */
 void names_write_stack(out *o, const stacks *s, uint32_t stack);
 
+/* Write that many, with their lines or without. */
+void names_write_frames(out *o, const stacks *s, uint32_t stack, size_t frames, bool lines);
+
 /* Write a name as a JSON string. */
 void names_write_json(out *o, const stacks *s, uint32_t name);
 

@@ -408,7 +408,8 @@ static void text_by_stack(report *r, uint8_t state, uint32_t only, const char *t
     text_title(r, title);
     count = text_rows(r, list ? count : 0);
     out_printf(r->out, "%10s %11s %11s %11s\n", "count", "sum", "average", "max");
-    for (size_t i = 0; i < count; i++) {
+    stack_view *views = rows_stack_views(r->s, list, count, &r->failed);
+    for (size_t i = 0; views && i < count; i++) {
         const stack_figure *f = list[i];
         uint32_t reason = r->s->reasons[f->reason].reason;
         out_printf(r->out, "%10" PRIu64, f->count);
@@ -420,9 +421,10 @@ static void text_by_stack(report *r, uint8_t state, uint32_t only, const char *t
             text_name(r, reason);
             out_str(r->out, ": ");
         }
-        text_stack(r, f->stack);
+        names_write_frames(r->out, r->s->stacks, f->stack, views[i].frames, views[i].lines);
         out_char(r->out, '\n');
     }
+    free(views);
     free(list);
 }
 

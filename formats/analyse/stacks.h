@@ -28,6 +28,9 @@ typedef enum stacks_detail {
     STACKS_BY_FUNCTION
 } stacks_detail;
 
+/* Frames that are shown of a stack where there is room for a few. */
+enum { STACK_FRAMES = 3 };
+
 enum { STACKS_KEPT_REASONS = 64 };
 
 /* Different reasons that have names: Go has about 50, but a damaged trace may have any number, and

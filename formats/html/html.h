@@ -53,6 +53,7 @@ void html_json_text(out *o, const char *text, size_t size, size_t most);
 void html_name(html *h, uint32_t name);
 /* The innermost frames of a stack. */
 void html_stack(html *h, uint32_t stack);
+void html_frames(html *h, uint32_t stack, stack_view view);
 void html_duration(out *o, int64_t ns);
 /* With commas between thousands. */
 void html_count(out *o, uint64_t count);

@@ -251,9 +251,10 @@ static void put_by_stack(html *h, uint8_t state, uint32_t reason, const char *ca
                    caption);
         count = html_rows(h, count, HTML_STACKS, section);
         html_table(o, caption, "sorts filters", columns);
-        for (size_t i = 0; i < count; i++) {
+        stack_view *views = rows_stack_views(h->s, list, count, &h->failed);
+        for (size_t i = 0; views && i < count; i++) {
             out_str(o, "<tr><td class=\"name\">");
-            html_stack(h, list[i]->stack);
+            html_frames(h, list[i]->stack, views[i]);
             out_str(o, "<td>");
             if (state == GOTRACE_STATE_SYSCALL)
                 out_str(o, "system call");
@@ -266,6 +267,7 @@ static void put_by_stack(html *h, uint8_t state, uint32_t reason, const char *ca
             out_str(o, "</tr>\n");
         }
         html_table_end(o);
+        free(views);
     }
     free(list);
 }

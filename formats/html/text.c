@@ -71,16 +71,25 @@ void html_name(html *h, uint32_t name)
 
 void html_stack(html *h, uint32_t stack)
 {
-    enum { FRAMES = 3 };
+    html_frames(h, stack, (stack_view){.frames = STACK_FRAMES});
+}
+
+void html_frames(html *h, uint32_t stack, stack_view view)
+{
     size_t depth = stacks_depth(h->s->stacks, stack);
     if (depth == 0)
         out_str(h->out, "(no stack)");
-    for (size_t i = 0; i < depth && i < FRAMES; i++) {
+    for (size_t i = 0; i < depth && i < view.frames; i++) {
+        const stacks_frame *frame = stacks_frame_at(h->s->stacks, stack, i);
         if (i)
             out_str(h->out, "<br>");
-        html_name(h, stacks_frame_at(h->s->stacks, stack, i)->function);
+        html_name(h, frame->function);
+        if (view.lines && frame->function)
+            out_printf(h->out, ":%" PRIu64, frame->line);
+        else if (view.lines)
+            out_printf(h->out, " at 0x%" PRIx64, frame->pc);
     }
-    if (depth > FRAMES)
+    if (depth > view.frames)
         out_printf(h->out, "<br>... (%zu frames)", depth);
 }
 

@@ -60,6 +60,10 @@ for trace in "${samples[@]}"; do
         jq -c '.profiles[].samples[]' | check_unique "$name" speedscope
     gotrace stat --json --only blocking,syscalls,network "$trace" 2>/dev/null |
         jq -c 'select(.stack) | [.kind, .reason, .stack]' | check_unique "$name" stat
+    for section in blocking syscalls network; do
+        gotrace stat --only $section --top 0 "$trace" 2>/dev/null |
+            sed -nE 's/^ +[0-9]+( +[0-9.]+ [nmu]?s){3}  //p' | check_unique "$name" "a row of $section"
+    done
     # Two halves are the whole.
     gotrace convert -q --open --to folded --profile offcpu --until 500us -o first "$trace" 2>/dev/null
     gotrace convert -q --open --to folded --profile offcpu --from 500us -o second "$trace" 2>/dev/null
