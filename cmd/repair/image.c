@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "formats/common/idmap.h"
+#include "formats/common/placeholder.h"
 #include "formats/common/plural.h"
 #include "cmd/repair/repair.h"
 
@@ -326,11 +327,11 @@ static bool placeholders(repair *r, needs *n, uint64_t generation, parts_bytes *
     if (r->version < 7)
         string_count = 0;
     for (size_t i = 0; done && i < string_count; i++) {
-        snprintf(text, sizeof text, "<lost string %" PRIu64 ">", string_ids[i]);
+        snprintf(text, sizeof text, PLACEHOLDER_STRING "%" PRIu64 ">", string_ids[i]);
         done = put_string(r, strings, string_ids[i], text);
     }
     for (size_t i = 0; done && i < stack_count; i++) {
-        snprintf(text, sizeof text, "<lost stack %" PRIu64 ">", stack_ids[i]);
+        snprintf(text, sizeof text, PLACEHOLDER_STACK "%" PRIu64 ">", stack_ids[i]);
         next = next_free(n, next);
         done = (r->version < 7 || put_string(r, strings, next, text)) &&
                put_stack(r, stacks, stack_ids[i], next, text);

@@ -111,6 +111,7 @@ static int report_files(session *s, const char *const *files, size_t count, cons
         limits_no_memory();
         return EXIT_SYSTEM;
     }
+    stats->several = count > 1;
     for (size_t i = 0; i < count && !stats->failed; i++) {
         status = read_file(s, files[i], &pass);
         worst = status > worst ? status : worst;

@@ -6,6 +6,7 @@
 
 #include "core/malloc.h"
 #include "formats/analyse/vector.h"
+#include "formats/common/placeholder.h"
 
 stacks *stacks_new(stacks_detail detail)
 {
@@ -73,7 +74,7 @@ static bool add_text(stacks *s, const char *bytes, size_t size)
     return true;
 }
 
-uint32_t stacks_name(stacks *s, const char *bytes, size_t size)
+static uint32_t intern_name(stacks *s, const char *bytes, size_t size)
 {
     if (size == 0)
         return 0;
@@ -95,6 +96,35 @@ uint32_t stacks_name(stacks *s, const char *bytes, size_t size)
     names[s->name_count++] = (stacks_span){(uint32_t)(s->text_size - size), (uint32_t)size};
     gt_lookup_put(&s->name_lookup, slot, hash, (uint32_t)s->name_count);
     return (uint32_t)s->name_count;
+}
+
+static bool begins_with(const char *bytes, size_t size, const char *prefix)
+{
+    return size > strlen(prefix) && memcmp(bytes, prefix, strlen(prefix)) == 0;
+}
+
+/* A placeholder, with the name of the trace. */
+static uint32_t intern_lost(stacks *s, const char *bytes, size_t size)
+{
+    static const char of[] = " of ";
+    const size_t own = strlen(s->lost_of), length = size + strlen(of) + own;
+    char *text = malloc(length);
+    if (!text)
+        return failed(s);
+    memcpy(text, bytes, size);
+    memcpy(text + size, of, strlen(of));
+    memcpy(text + size + strlen(of), s->lost_of, own);
+    uint32_t number = intern_name(s, text, length);
+    free(text);
+    return number;
+}
+
+uint32_t stacks_name(stacks *s, const char *bytes, size_t size)
+{
+    if (s->lost_of && (begins_with(bytes, size, PLACEHOLDER_STRING) ||
+                       begins_with(bytes, size, PLACEHOLDER_STACK)))
+        return intern_lost(s, bytes, size);
+    return intern_name(s, bytes, size);
 }
 
 static uint32_t name_of_reason(stacks *s, const char *reason)

@@ -58,6 +58,8 @@ typedef struct stacks {
     size_t reason_count;
     /* Of the current generation of the current trace: */
     const feed *source;
+    const char *lost_of; /* its name, which is added to placeholders: ids that are lost mean
+                          * something else in another trace; NULL: there is no other one */
     uint64_t generation_index;
     id_numbers ids; /* numbers of stacks + 1 */
     bool failed;    /* memory was refused; all further numbers are 0 */

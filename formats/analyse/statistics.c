@@ -409,6 +409,7 @@ static void run_init(run *r, const select_job *select)
     stacks *names = r->all->stacks;
     int version = r->figure->version;
     stacks_begin(names, &r->feed);
+    names->lost_of = r->all->several ? r->figure->name : NULL;
     r->profiles = r->all->watch ? r->all->watch->profiles : NULL;
     states_init(&r->states, version, names,
                 r->profiles ? sizeof(profiled_goroutine) : sizeof(stat_goroutine), &user);

@@ -281,7 +281,8 @@ typedef struct statistics {
     uint64_t *samples; /* CPU samples, by stack */
     size_t sample_room;
     uint64_t sample_count;
-    bool failed; /* memory was refused */
+    bool several; /* traces, so that lost ids are those of one of them; set before statistics_add */
+    bool failed;  /* memory was refused */
 } statistics;
 
 /* Returns NULL if memory is refused. */

@@ -257,6 +257,7 @@ static gotrace_status convert_to_parquet(const convert_job *job)
     }
     begin_trace(t);
     t->s->watch = &watch;
+    t->s->several = true;
     status = statistics_add(t->s, job->reader, job->name, job->threads, job->select);
     end_trace(t);
     statistics_free(t->s);

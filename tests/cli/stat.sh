@@ -102,6 +102,12 @@ for options in '' '--json --each' '--function main -v --only goroutines' '--from
     done
     [ -s err.1 ] && tail -n 1 err.1
 done
+echo '== an id that lost its string means something else in another file'
+head -c 2600 "$TRACES/go1.26-net.trace" >net.trace
+head -c 2600 "$TRACES/go1.26-gens.trace" >gens.trace
+lost() { jq -r 'select(.reason // "" | startswith("<lost")) | "\(.reason) \(.count)"'; }
+gotrace stat -q --json --only blocking net.trace 2>/dev/null | lost | sort -u | head -n 2
+gotrace stat -q --json --only blocking net.trace gens.trace 2>/dev/null | lost | sort -u
 # Of the same reports one file each.
 for file in "$@"; do
     gotrace stat --by file "$file" 2>/dev/null >one
