@@ -199,11 +199,34 @@ static void place_of(char *place, size_t size, const char *file, uint64_t offset
         snprintf(place, size, "%s:0x%" PRIx64, file, offset);
 }
 
+/* The message and, of an event of the user's code, its place there. */
+static void message_of(char *text, size_t size, const gotrace_error *error)
+{
+    char line[32] = "";
+    size_t used = (size_t)snprintf(text, size, "%s", error->message);
+    if (error->function[0] && used < size) {
+        if (error->line)
+            snprintf(line, sizeof line, ":%" PRIu64, error->line);
+        used += (size_t)snprintf(text + used, size - used, "; in %s", error->function);
+        if (error->file[0] && used < size)
+            used += (size_t)snprintf(text + used, size - used, " (%s%s)", error->file, line);
+    }
+    /* In a damaged trace an event may be before the first one. */
+    bool before = error->time < 0;
+    uint64_t ns = before ? -(uint64_t)error->time : (uint64_t)error->time;
+    if (error->goroutine && used < size)
+        snprintf(text + used, size - used,
+                 "%s goroutine %" PRIu64 ", at %s%" PRIu64 ".%09" PRIu64 "s",
+                 error->function[0] ? "," : "; in", error->goroutine, before ? "-" : "",
+                 ns / 1000000000, ns % 1000000000);
+}
+
 void diag_problem(const char *file, const gotrace_error *error)
 {
-    char place[DIAG_LINE / 2];
+    char place[DIAG_LINE / 2], text[2 * sizeof *error];
     place_of(place, sizeof place, file, error->offset);
-    print_line(place, error->severity, error->message, gotrace_rule_describe(error->rule)->id);
+    message_of(text, sizeof text, error);
+    print_line(place, error->severity, text, gotrace_rule_describe(error->rule)->id);
 }
 
 void diag_script(const char *file, const script_error *where)

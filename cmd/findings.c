@@ -39,6 +39,13 @@ static void report_json(const findings *f, const gotrace_error *e)
     json_member(o, "class", gotrace_class_name(e->class_));
     json_member(o, "rule", rule->id);
     json_member(o, "message", e->message);
+    if (e->function[0]) {
+        json_member(o, "function", e->function);
+        json_member(o, "source_file", e->file);
+        out_printf(o, ",\"line\":%" PRIu64, e->line);
+    }
+    if (e->goroutine)
+        out_printf(o, ",\"goroutine\":%" PRIu64 ",\"time_ns\":%" PRId64, e->goroutine, e->time);
     json_member(o, "wants", rule->wants);
     json_member(o, "source", rule->source);
     out_str(o, "}\n");

@@ -189,6 +189,14 @@ typedef struct gotrace_error {
     uint64_t batch;            /* index of the batch in file order, or GOTRACE_NO_OFFSET */
     uint64_t event;            /* index of the record in file order, or GOTRACE_NO_OFFSET */
     char message[232];         /* what was found, and what was expected; UTF-8, no newline */
+    /* Of a problem with an event of the user's code (tasks, regions, mark assists); if goroutine is
+     * 0 and function is "", the others do not count: */
+    int64_t time;       /* of the event, ns since the first event */
+    uint64_t goroutine; /* in whose context it happened, 0 for none */
+    uint64_t line;      /* the innermost frame of its stack outside of the runtime: line, ... */
+    char function[128]; /* ... function and ... */
+    char file[128];     /* ... file, "" if not known; of longer ones the first, or of a file the
+                           last bytes */
 } gotrace_error;
 
 /* ---------------------------------------------------------------------------------------------
@@ -505,6 +513,11 @@ enum gotrace_event_flags {
     /* A sync event with a snapshot of the clocks: args are the trace's time (ns, absolute), the
      * monotonic clock (ns), and seconds and nanoseconds of the wall clock. */
     GOTRACE_EVENT_CLOCKS = 16,
+    /* The end of a range, task or region that has no begin: there is none in the trace, and none
+     * can be before it, because its goroutine was created in the trace, or the state before is
+     * known. Nothing ends with it. An end without this flag and without a begin in the trace began
+     * before the trace. */
+    GOTRACE_EVENT_NO_BEGIN = 32,
 };
 
 /* How the v1 events map to transitions. Goroutines: GoCreate NOT_EXIST (UNDETERMINED with _INITIAL)

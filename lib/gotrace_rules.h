@@ -78,6 +78,7 @@
     X(65, STATUS_GOROUTINE, "status.goroutine", INCONSISTENT, PROBLEM, "the status of a goroutine at the start of a generation matches the end of the generation before", "Go advanceGoStatus") \
     X(66, PROC_STEAL, "proc.steal", INCONSISTENT, PROBLEM, "a proc is taken from the thread that has it", "Go advanceProcSteal") \
     X(67, RANGE, "range", INCONSISTENT, PROBLEM, "a range begins before it ends, and only once at a time", "Go rangeState") \
+    X(71, BEGIN_MISSING, "begin.missing", INCONSISTENT, WARNING, "a region, task or mark assist that ends has begun: in the trace, or before it if that is possible", "gotrace; Go takes it to have begun before the trace") \
     X(68, TASK_CREATE, "task.create", INCONSISTENT, PROBLEM, "the id of a new task is not that of an active task", "Go postProcessTrace") \
     X(69, REGION_END, "region.end", INCONSISTENT, PROBLEM, "a region that ends is the innermost one of its goroutine", "Go postProcessTrace") \
     X(70, REGION_MODE, "region.mode", INCONSISTENT, PROBLEM, "a region's mode is 0 (start) or 1 (end)", "Go postProcessTrace")

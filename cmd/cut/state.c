@@ -160,7 +160,7 @@ static bool follow_range(cut *c, const gotrace_event *e)
 bool cut_follow(cut *c, const gotrace_event *e)
 {
     const gotrace_event_spec *spec = c->carry.rows[e->type].spec;
-    if (!spec)
+    if (!spec || e->flags & GOTRACE_EVENT_NO_BEGIN)
         return true;
     switch ((gotrace_kind)e->kind) {
     case GOTRACE_KIND_NONE:

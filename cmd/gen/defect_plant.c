@@ -286,7 +286,7 @@ static void stack_pc(D *d)
 
 static void table_reference(D *d)
 {
-    RECORD(d, "UserTaskEnd", 1, NOT_THERE);
+    RECORD(d, "UserTaskEnd", NOT_THERE, NOT_THERE);
     add(d, "a UserTaskEnd that refers to stack 123456789");
 }
 
@@ -557,6 +557,13 @@ static void task_create(D *d)
     add(d, "two tasks of the same id");
 }
 
+static void begin_missing(D *d)
+{
+    RECORD(d, "UserTaskEnd", NOT_THERE);
+    RECORD(d, "UserTaskEnd", NOT_THERE);
+    add(d, "a task that ends twice");
+}
+
 static void region_end(D *d)
 {
     if (d->v2) {
@@ -650,6 +657,7 @@ static const struct {
     {GOTRACE_RULE_STATUS_GOROUTINE, GOTRACE_FIRST_V2, GEN_NEWEST, status_goroutine},
     {GOTRACE_RULE_PROC_STEAL, GOTRACE_FIRST_V2, GEN_NEWEST, proc_steal},
     {GOTRACE_RULE_RANGE, GOTRACE_FIRST_V2, GEN_NEWEST, range},
+    {GOTRACE_RULE_BEGIN_MISSING, 11, GEN_NEWEST, begin_missing},
     {GOTRACE_RULE_TASK_CREATE, 11, GEN_NEWEST, task_create},
     {GOTRACE_RULE_REGION_END, 11, GEN_NEWEST, region_end},
     {GOTRACE_RULE_REGION_MODE, 11, LAST_V1, region_mode},

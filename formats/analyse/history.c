@@ -366,6 +366,8 @@ static void add_event(run *r, const gotrace_event *e)
     if (made)
         made->selected = r->selected;
     r->made = 0;
+    if (e->flags & GOTRACE_EVENT_NO_BEGIN)
+        return;
     switch ((gotrace_kind)e->kind) {
     case GOTRACE_KIND_RANGE_BEGIN:
     case GOTRACE_KIND_RANGE_END:

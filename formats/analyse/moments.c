@@ -246,6 +246,8 @@ static void add_event(find_run *r, const gotrace_event *e)
         states_event(&r->states, e);
     else if (!wants(r, MOMENT_BIT(MOMENT_GOROUTINES)))
         return;
+    if (e->flags & GOTRACE_EVENT_NO_BEGIN)
+        return;
     switch ((gotrace_kind)e->kind) {
     case GOTRACE_KIND_TRANSITION:
         if (e->resource == GOTRACE_RESOURCE_GOROUTINE && wants(r, MOMENT_BIT(MOMENT_GOROUTINES)))

@@ -261,6 +261,8 @@ static void follow_before(selector *s, const gotrace_event *e)
 /* What only the next event no longer has. */
 static void follow_after(selector *s, const gotrace_event *e)
 {
+    if (e->flags & GOTRACE_EVENT_NO_BEGIN)
+        return;
     if (e->kind == GOTRACE_KIND_REGION_END)
         end_region(s, e);
     else if (e->kind == GOTRACE_KIND_TASK_END)

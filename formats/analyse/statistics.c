@@ -301,6 +301,8 @@ static bool watch_event(const run *r, const gotrace_event *e)
 /* An event that is not just a change of a goroutine's state. */
 static void add_other(run *r, const gotrace_event *e)
 {
+    if (e->flags & GOTRACE_EVENT_NO_BEGIN)
+        return;
     switch ((gotrace_kind)e->kind) {
     case GOTRACE_KIND_TRANSITION:
         if (e->resource == GOTRACE_RESOURCE_PROC)

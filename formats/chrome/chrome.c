@@ -635,7 +635,10 @@ void chrome_take_event(chrome *c, const gotrace_event *read)
         break;
     case GOTRACE_KIND_METRIC: chrome_count_metric(&c->counts, event); break;
     case GOTRACE_KIND_RANGE_BEGIN:
-    case GOTRACE_KIND_RANGE_END: range_changed(c, event); break;
+    case GOTRACE_KIND_RANGE_END:
+        if (!(event->flags & GOTRACE_EVENT_NO_BEGIN))
+            range_changed(c, event);
+        break;
     case GOTRACE_KIND_RANGE_ACTIVE: range_continues(c, event); break;
     case GOTRACE_KIND_TASK_BEGIN:
     case GOTRACE_KIND_TASK_END:

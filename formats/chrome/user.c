@@ -114,16 +114,18 @@ static void task_began(chrome_user *u, uint64_t row, const gotrace_event *event)
 
 static void task_ended(chrome_user *u, uint64_t row, const gotrace_event *event)
 {
+    bool begun = !(event->flags & GOTRACE_EVENT_NO_BEGIN);
     /* The first event of a task from before the trace. Earlier records may be written already. */
-    if (!idmap_find(&u->tasks, event->subject)) {
+    if (begun && !idmap_find(&u->tasks, event->subject)) {
         chrome_backdate(u->timeline);
         begin_task(u, event->subject, 0, 0, NULL, 0, true);
         chrome_backdate_end(u->timeline);
     }
     const uint64_t *position = idmap_find(&u->tasks, event->subject);
-    if (position)
+    if (begun && position)
         end_task(u, *position, event->stack, event->goroutine);
-    idmap_remove(&u->tasks, event->subject);
+    if (begun)
+        idmap_remove(&u->tasks, event->subject);
     chrome_instant(u->timeline, row, CHROME_NAME_TASK_END, event->stack, NULL, 0);
 }
 
@@ -247,6 +249,8 @@ void chrome_user_event(chrome_user *u, chrome_region **regions, uint64_t row,
     case GOTRACE_KIND_TASK_END: task_ended(u, row, event); break;
     case GOTRACE_KIND_REGION_BEGIN: region_began(u, regions, row, event, false); break;
     case GOTRACE_KIND_REGION_END:
+        if (event->flags & GOTRACE_EVENT_NO_BEGIN)
+            break;
         if (!*regions)
             region_was_active(u, regions, row, event);
         if (*regions)

@@ -61,6 +61,8 @@ static open_range range_of(tables *t, const watched_event *w)
 void add_range(tables *t, const watched_event *w)
 {
     const gotrace_event *e = w->e;
+    if (e->flags & GOTRACE_EVENT_NO_BEGIN)
+        return;
     idmap *open = &t->open[e->range];
     uint64_t key = range_key(t, e);
     open_range *r = idmap_find(open, key);

@@ -429,7 +429,7 @@ static void write_event(perfetto *p, const gotrace_event *e)
     p->generation_index = e->generation_index;
     if (p->epoch_ends)
         perfetto_restart(p);
-    switch ((gotrace_kind)e->kind) {
+    switch (e->flags & GOTRACE_EVENT_NO_BEGIN ? GOTRACE_KIND_NONE : (gotrace_kind)e->kind) {
     case GOTRACE_KIND_NONE:
     case GOTRACE_KIND_SYNC:
     case GOTRACE_KIND_EXPERIMENT: break;

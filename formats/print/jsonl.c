@@ -222,6 +222,7 @@ static void print_flags(out *o, unsigned flags)
         {GOTRACE_EVENT_INITIAL, ",\"initial\":true"},
         {GOTRACE_EVENT_SUSPECT, ",\"suspect\":true"},
         {GOTRACE_EVENT_MOVED, ",\"moved\":true"},
+        {GOTRACE_EVENT_NO_BEGIN, ",\"no_begin\":true"},
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (flags & texts[i].flag)

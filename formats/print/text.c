@@ -285,10 +285,9 @@ static void print_flags(line *l, unsigned flags)
         unsigned flag;
         const char *text;
     } texts[] = {
-        {GOTRACE_EVENT_FUTILE, "[futile]"},
-        {GOTRACE_EVENT_INITIAL, "[initial]"},
-        {GOTRACE_EVENT_SUSPECT, "[suspect]"},
-        {GOTRACE_EVENT_MOVED, "[moved]"},
+        {GOTRACE_EVENT_FUTILE, "[futile]"},     {GOTRACE_EVENT_INITIAL, "[initial]"},
+        {GOTRACE_EVENT_SUSPECT, "[suspect]"},   {GOTRACE_EVENT_MOVED, "[moved]"},
+        {GOTRACE_EVENT_NO_BEGIN, "[no begin]"},
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (flags & texts[i].flag) {

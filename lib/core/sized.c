@@ -14,7 +14,7 @@
 
 /* One row each: the last member in the first release, and the last one now. */
 #define SIZED(X)                                                                                   \
-    X(error, message, message)                                                                     \
+    X(error, message, file)                                                                        \
     X(limits, input, input)                                                                        \
     X(config, threads, threads)                                                                    \
     X(record, width_count, width_count)                                                            \

@@ -17,7 +17,8 @@ typedef enum gt_assumption_kind {
     GT_ASSUME_ASSIST,    /* whether the goroutine assists the GC */
     GT_ASSUME_REGION,    /* the goroutine's innermost open region, apart from `depth` others, is
                             of task `value` and has that name; or there is none */
-    GT_ASSUME_TASK_ENDS, /* not an assumption: the task, if there is one, ends */
+    GT_ASSUME_TASK_ENDS, /* the task has not ended before; if there is one, it ends */
+    GT_ASSUME_NO_BEGIN,  /* ends without a begin in place `id` (see user.c) were reported before */
     /* v1 */
     GT_ASSUME_STATUS,      /* order.c: the goroutine has status `value` */
     GT_ASSUME_SEQ,         /* order.c: the goroutine has sequence number `value` */

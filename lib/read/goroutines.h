@@ -38,9 +38,11 @@ typedef struct gt_goroutine {
     int64_t blocked;     /* order.c: ticks of its last blocking system call */
     uint64_t generation; /* v2: generation of seq */
     bool known;          /* it was created or had an event */
+    bool complete;       /* it was created in the trace, so that nothing of it is before */
     uint8_t contact;     /* GT_CONTACT_* */
     uint32_t outer_ends; /* number of ended regions that began in earlier pieces; see assume.h */
     uint8_t assisting;   /* v1: or GT_UNKNOWN */
+    bool assisted;       /* v1: an assist began or ended */
     bool futile;
     bool shown_start;   /* an event that shows where it starts was returned; see wanted.h */
     uint8_t deselected; /* see wanted.h */

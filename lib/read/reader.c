@@ -70,7 +70,27 @@ static void mend_problem(gotrace_reader *reader, gotrace_error *problem)
         problem->severity = GOTRACE_PROBLEM;
 }
 
+static void copy_code_place(gotrace_error *problem, const gotrace_error *where)
+{
+    problem->time = where->time;
+    problem->goroutine = where->goroutine;
+    problem->line = where->line;
+    memcpy(problem->function, where->function, sizeof problem->function);
+    memcpy(problem->file, where->file, sizeof problem->file);
+}
+
 bool gt_report(gotrace_reader *reader, gotrace_rule rule, gt_place place, const char *format, ...)
+{
+    char message[sizeof((gotrace_error *)0)->message];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    return gt_report_in_code(reader, rule, place, NULL, message);
+}
+
+bool gt_report_in_code(gotrace_reader *reader, gotrace_rule rule, gt_place place,
+                       const gotrace_error *where, const char *message)
 {
     bool mended = reader->flips.mends;
     reader->flips.mends = false;
@@ -82,12 +102,9 @@ bool gt_report(gotrace_reader *reader, gotrace_rule rule, gt_place place, const 
     if (!mended && follows_from_fault(reader, rule, place.offset))
         return true;
     gotrace_error problem;
-    char message[sizeof problem.message];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(message, sizeof message, format, args);
-    va_end(args);
     gt_error_set(&problem, rule, place, "%s", message);
+    if (where)
+        copy_code_place(&problem, where);
     if (mended)
         mend_problem(reader, &problem);
     count_problem(reader, &problem);
@@ -193,6 +210,7 @@ static gotrace_status open_reader(gotrace_source *source, const gotrace_config *
         gt_free(&heap, reader, sizeof *whole);
         return gt_error_memory(error, &heap);
     }
+    reader->ended_tasks.heap = reader->ends_reported.heap = &reader->heap;
     reader->limits = gt_limits(config);
     reader->summary.version = version;
     reader->damaged_from = INT64_MAX;
@@ -236,6 +254,8 @@ void gotrace_reader_close(gotrace_reader *reader)
         gt_goroutines_free(&reading_of(reader)->goroutines);
     gt_v2_free(reader);
     gt_index_free(&reader->index);
+    gt_map_free(&reader->ended_tasks);
+    gt_map_free(&reader->ends_reported);
     gt_free(&reader->heap, reader->message, reader->message_capacity);
     if (reader->spool_dir)
         gt_free(&reader->heap, reader->spool_dir, strlen(reader->spool_dir) + 1);

@@ -126,6 +126,10 @@ struct gotrace_reader {
                                      Events then wait without limit */
     bool damage_searched;         /* the damage was searched for */
     int64_t damaged_from;         /* v1: ticks of the first such event, INT64_MAX: none */
+    /* See user.h. */
+    gt_map ended_tasks;   /* that did not begin again: id / 64 to a bit set */
+    gt_map ends_reported; /* places of ends without a begin that were reported; value 1 */
+    bool incomplete;      /* v2: a generation is missing */
 };
 
 /* In most traces the clocks of threads differ by less. An event that waits longer waits for an
@@ -141,6 +145,10 @@ bool gt_find_damage(gotrace_reader *reader) __attribute__((cold));
  * that its code is separate from the code for every event. */
 bool gt_report(gotrace_reader *reader, gotrace_rule rule, gt_place place, const char *format, ...)
     __attribute__((format(printf, 4, 5), cold));
+
+/* The same; the problem has the place in the code of `where`, if that is not NULL. */
+bool gt_report_in_code(gotrace_reader *reader, gotrace_rule rule, gt_place place,
+                       const gotrace_error *where, const char *message) __attribute__((cold));
 
 /* Ends the last fault: reports a summary of its consequences. */
 bool gt_end_fault(gotrace_reader *reader) __attribute__((cold));

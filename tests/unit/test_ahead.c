@@ -3,6 +3,7 @@
  * thread, for sound and damaged traces, with any allocator, and wherever reading stops.
  */
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,6 +59,9 @@ static void assert_same(const reading *a, const reading *b)
         ck_assert_int_eq(a->problems[i].rule, b->problems[i].rule);
         ck_assert_uint_eq(a->problems[i].offset, b->problems[i].offset);
         ck_assert_str_eq(a->problems[i].message, b->problems[i].message);
+        ck_assert_int_eq(a->problems[i].time, b->problems[i].time);
+        ck_assert_uint_eq(a->problems[i].goroutine, b->problems[i].goroutine);
+        ck_assert_uint_eq(a->problems[i].line, b->problems[i].line);
     }
     ck_assert_mem_eq(a->by_class, b->by_class, sizeof a->by_class);
     ck_assert_mem_eq(&a->summary, &b->summary, sizeof a->summary);
@@ -98,6 +102,79 @@ START_TEST(takes_over_sound_pieces)
 {
     blob trace = load(names[_i]);
     ck_assert_uint_gt(count_adopted(&trace), 0);
+    check_all_counts(trace.bytes, trace.size);
+    blob_free(&trace);
+}
+END_TEST
+
+/* A trace in which goroutines end regions that they did not begin, and end tasks twice, the second
+ * time after many others: goroutine 1 was there before the trace, goroutine 7 was not. */
+static blob trace_of_ends(int version)
+{
+    enum { ROUNDS = 600, LATER = 200, ROOM = 1 << 20 };
+    const bool v2 = version >= GOTRACE_FIRST_V2;
+    const char *name = v2 ? "name_string" : "typeid", *task = v2 ? "task" : "taskid";
+    const char *begin = v2 ? "UserRegionBegin" : "UserRegion";
+    const char *end = v2 ? "UserRegionEnd" : "UserRegion";
+    char *script = malloc(ROOM);
+    blob trace = {0};
+    script_error error;
+    size_t n = 0;
+#define ADD(...) n += (size_t)snprintf(script + n, ROOM - n, __VA_ARGS__)
+    ck_assert_ptr_nonnull(script);
+    if (v2)
+        ADD("Trace Go1.%d level=meaning procs=1\n"
+            "GoCreate t=1000 g=1 new_g=7\n\tnew_stack=\"main.w /m.go:1\"\n",
+            version);
+    else
+        ADD("Trace Go1.%d level=meaning frequency=1000000000 start=1000\nGoCreate t=0 p=0 g=1\n"
+            "GoStart t=10 p=0 g=1\nGomaxprocs t=20 p=0 procs=1\n"
+            "GoCreate t=30 p=0 g=7\n\tstack=\"main.w /m.go:1\"\n",
+            version);
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        const unsigned long long t = 2000 + 20000000ull * i, g = i % 2 ? 1 : 7;
+        const char *on = v2 ? "" : " p=0", *stack = v2 ? "stack" : "stk";
+        ADD("%s t=%llu%s%s\n", v2 ? "GoStop" : "GoSched", t, on, v2 ? " reason_string=\"s\"" : "");
+        ADD("GoStart t=%llu%s g=%llu\n", t + 10, on, g);
+        if (i % 3 == 0)
+            ADD("%s t=%llu%s %s=0%s %s=\"r\"\n", begin, t + 20, on, task, v2 ? "" : " mode=0",
+                name);
+        for (unsigned j = 0; j < 1 + (i % 50 == 1); j++)
+            ADD("%s t=%llu%s %s=0%s %s=\"r\"\n\t%s=\"main.f /m.go:%u\"\n", end, t + 30 + j, on,
+                task, v2 ? "" : " mode=1", name, stack, i / 4);
+        ADD("%s t=%llu%s %s=%u %s=0 %s=\"t\"\n", v2 ? "UserTaskBegin" : "UserTaskCreate", t + 40,
+            on, task, i + 1, v2 ? "parent_task" : "pid", name);
+        ADD("UserTaskEnd t=%llu%s %s=%u\n", t + 50, on, task, i + 1);
+        if (i >= LATER && i % 25 == 0)
+            ADD("UserTaskEnd t=%llu%s %s=%u\n\t%s=\"main.e /m.go:%u\"\n", t + 60, on, task,
+                i + 1 - LATER, stack, i / 4);
+    }
+#undef ADD
+    ck_assert_uint_lt(n, ROOM);
+    ck_assert_msg(synth(script, n, &trace, NULL, &error) == GOTRACE_OK, "line %u: %s",
+                  (unsigned)error.line, error.error.message);
+    free(script);
+    return trace;
+}
+
+START_TEST(ends_without_a_begin_are_those_of_one_thread)
+{
+    static const int versions[] = {21, 26};
+    blob trace = trace_of_ends(versions[_i]);
+    if (versions[_i] < GOTRACE_FIRST_V2) {
+        blob divided = batches_divide(&trace, BATCH_EVENTS);
+        blob_free(&trace);
+        trace = divided;
+    }
+    reading r = reading_of(trace.bytes, trace.size, NULL, READING_CHECK);
+    ck_assert_uint_gt(r.summary.warnings, 100);
+    ck_assert_uint_eq(r.summary.problems, 0);
+    for (size_t i = 0; i < r.problem_count && i < READING_PROBLEMS; i++) {
+        ck_assert_int_eq(r.problems[i].rule, GOTRACE_RULE_BEGIN_MISSING);
+        uint64_t round = (uint64_t)r.problems[i].time / 20000000;
+        ck_assert_uint_eq(round / 4, r.problems[i].line);
+        ck_assert_uint_eq(r.problems[i].goroutine, round % 2 ? 1 : 7);
+    }
     check_all_counts(trace.bytes, trace.size);
     blob_free(&trace);
 }
@@ -475,6 +552,7 @@ int main(void)
     Suite *suite = suite_create("ahead");
     TCase *cases = tcase_create("all");
     tcase_add_loop_test(cases, takes_over_sound_pieces, 0, NAMES);
+    tcase_add_loop_test(cases, ends_without_a_begin_are_those_of_one_thread, 0, 2);
     tcase_add_test(cases, a_proc_was_left_in_a_system_call);
     tcase_add_loop_test(cases, notices_missing_pieces, 0, NAMES);
     tcase_add_loop_test(cases, damage_gives_the_same_findings, 0, NAMES);

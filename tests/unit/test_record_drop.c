@@ -98,8 +98,10 @@ START_TEST(dropped)
     blob trace = {0};
     ck_assert(drop_once(NULL, _i, &trace));
     reading got = reading_of(trace.bytes, trace.size, NULL, READING_CHECK);
-    ck_assert_msg(got.status == GOTRACE_END && got.problem_count == 0, "%s",
+    ck_assert_msg(got.status == GOTRACE_END && got.problem_count == 1, "%s",
                   got.problem_count ? got.problems[0].message : got.error.message);
+    /* The begin of the region that ends was dropped. */
+    ck_assert_int_eq(got.problems[0].rule, GOTRACE_RULE_BEGIN_MISSING);
     count_records(&trace, counts);
     ck_assert_uint_eq(counts[GOTRACE_V2_HeapAlloc], 10);
     ck_assert_uint_eq(counts[GOTRACE_V2_GCEnd], 1);

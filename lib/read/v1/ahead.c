@@ -1,5 +1,7 @@
 #include "read/v1/ahead.h"
 
+#include "read/user.h"
+
 /* The check of a piece by another thread. */
 typedef struct job {
     gt_job job;
@@ -188,8 +190,10 @@ static gt_goroutine goroutine_of(const gt_goroutines *table, uint64_t id)
 
 static bool has_region(const gotrace_reader *reader, const gt_goroutine *g, const gt_assumption *x)
 {
-    return x->depth >= g->region_count ||
-           gt_region_fits(reader, &g->regions[g->region_count - 1 - x->depth], x->value, x->name);
+    return x->depth >= g->region_count
+               ? !g->complete
+               : gt_region_fits(reader, &g->regions[g->region_count - 1 - x->depth], x->value,
+                                x->name);
 }
 
 static bool goroutine_holds(const gotrace_reader *reader, const gt_assumption *x)
@@ -202,7 +206,7 @@ static bool goroutine_holds(const gotrace_reader *reader, const gt_assumption *x
     case GT_ASSUME_STATE: return g.state == x->value;
     case GT_ASSUME_ASSIST: return g.assisting == x->value;
     case GT_ASSUME_REGION: return has_region(reader, &g, x);
-    default: return true; /* a task ends */
+    default: return false; /* see holds */
     }
 }
 
@@ -218,6 +222,8 @@ static bool holds(const gotrace_reader *reader, const gt_assumption *x)
     case GT_ASSUME_GC: return s->gc == x->value;
     case GT_ASSUME_NEXT_GC: return reader->order->gc_seq == x->value;
     case GT_ASSUME_REPORTED: return gt_map_get(&s->missing, x->id) & x->value;
+    case GT_ASSUME_TASK_ENDS: return !gt_task_has_ended(reader, x->id);
+    case GT_ASSUME_NO_BEGIN: return gt_no_begin_holds(reader, x);
     default: return goroutine_holds(reader, x);
     }
 }
@@ -325,9 +331,11 @@ static bool adopt_goroutine(gt_goroutines *table, const gt_goroutines *alone,
         g->state = from->state;
     if (from->assisting != GT_UNKNOWN)
         g->assisting = from->assisting;
+    g->assisted |= from->assisted;
     if (from->blocked != 0)
         g->blocked = from->blocked;
     if (created) {
+        g->complete = from->complete;
         g->creator = from->creator;
         g->start_stack = from->start_stack;
         g->created = from->created;
@@ -382,14 +390,19 @@ static void adopt_procs(gt_states *s, const gt_states *alone)
     adopt_known(&s->stw, alone->stw);
 }
 
-static bool adopt_tasks(gt_states *s, const gt_states *alone, const gt_assumptions *a)
+static bool adopt_tasks(gotrace_reader *reader, const gotrace_reader *from, const gt_assumptions *a)
 {
+    gt_states *s = reader->states;
+    const gt_states *alone = from->states;
+    if (!gt_adopt_ended_tasks(reader, from))
+        return false;
     for (size_t i = 0; i < a->count; i++)
         if (a->list[i].kind == GT_ASSUME_TASK_ENDS)
             gt_map_remove(&s->tasks, a->list[i].id);
     for (size_t i = 0; i < alone->tasks.capacity; i++) {
         const gt_slot *slot = &alone->tasks.slots[i];
-        if (slot->value && !gt_map_put(&s->tasks, slot->key, slot->value))
+        if (slot->value &&
+            (!gt_map_put(&s->tasks, slot->key, slot->value) || !gt_task_begins(reader, slot->key)))
             return false;
     }
     return true;
@@ -427,8 +440,7 @@ static bool adopt(gotrace_reader *reader, const job *j)
 {
     const gotrace_reader *alone = j->job.reader;
     const gt_pieces *p = reader->pieces;
-    if (!adopt_goroutines(reader, j) ||
-        !adopt_tasks(reader->states, alone->states, &j->job.assumed))
+    if (!adopt_goroutines(reader, j) || !adopt_tasks(reader, alone, &j->job.assumed))
         return gt_fail_memory(reader);
     adopt_procs(reader->states, alone->states);
     add_counts(&reader->summary, &alone->summary);

@@ -297,7 +297,8 @@ bool gt_model_fill(gotrace_reader *reader, const gt_event *e, const gt_effect *e
     gt_head head = GT_HEAD_OF(type, e->type) | GT_HEAD_OF(range, shape->range) |
                    GT_HEAD_OF(arg_count, shape->slots) |
                    GT_HEAD_OF(flags, e->flags & (uint8_t)~GT_EVENT_BLOCKS) |
-                   GT_HEAD_OF(flags, effect->suspect ? GOTRACE_EVENT_SUSPECT : 0);
+                   GT_HEAD_OF(flags, effect->suspect ? GOTRACE_EVENT_SUSPECT : 0) |
+                   GT_HEAD_OF(flags, effect->no_begin ? GOTRACE_EVENT_NO_BEGIN : 0);
     if (!futile)
         head |= GT_HEAD_OF(kind, kind) | GT_HEAD_OF(resource, resource);
     changed change = {0};

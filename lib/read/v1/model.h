@@ -24,12 +24,6 @@ bool gt_model_wants_change(gotrace_reader *reader, const gt_event *event, const 
 /* Sets what gt_model_wants has determined. */
 void gt_model_set_since(const gotrace_reader *reader, gotrace_event *out);
 
-/* Converts ticks to nanoseconds since the first event, as Go's reader does. */
-static inline int64_t gt_time_of(const gotrace_reader *reader, int64_t ticks)
-{
-    return gt_time((double)gt_time_between(reader->first_ticks, ticks) * reader->ns_per_tick);
-}
-
 /* Whether the event can be in brief: it is of such a type, usual, and has no large ids. */
 GT_INLINE bool gt_model_fits_brief(const gt_brief_type *type, const gt_event *e,
                                    const gt_proc_state *place)

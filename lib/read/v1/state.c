@@ -5,6 +5,7 @@
 
 #include "core/semantics.h"
 #include "read/brief.h"
+#include "read/user.h"
 
 enum { LANE_TIMER = 1000001, LANE_NETWORK, LANE_SYSCALL, LANE_GC };
 
@@ -67,6 +68,17 @@ void gt_states_free(gotrace_reader *reader, gt_states *s)
 
 #define BROKEN(s, rule, ...)                                                                       \
     ((s)->effect->suspect = true, gt_report((s)->reader, rule, gt_event_place((s)->e), __VA_ARGS__))
+
+/* The same for an event of the user's code. */
+#define USER_BROKEN(s, rule, ...)                                                                  \
+    ((s)->effect->suspect = true,                                                                  \
+     gt_report_user((s)->reader, rule, &(gt_user)OF_USER(s), __VA_ARGS__))
+
+#define OF_USER(s)                                                                                 \
+    {                                                                                              \
+        gt_event_place((s)->e), gt_time_of((s)->reader, (s)->e->ticks), (s)->e->goroutine,         \
+            (s)->e->stack                                                                          \
+    }
 
 static const gt_v1_shape *shape_of(const gt_step *s)
 {
@@ -267,6 +279,7 @@ static bool create(gt_step *s, const gotrace_semantics *does)
     bool initial = !s->states->started && e->goroutine == 0;
     made->shown = initial ? GOTRACE_STATE_UNDETERMINED : GOTRACE_STATE_NOT_EXIST;
     made->known = true;
+    made->complete = !initial;
     made->creator = e->goroutine;
     made->start_stack = e->args[1];
     made->shown_start = false;
@@ -438,6 +451,17 @@ static bool check_stw_kind(gt_step *s)
            BROKEN(s, GOTRACE_RULE_STW_KIND, "STWStart is of kind %llu", id(s->e->args[0]));
 }
 
+/* An assist may be active when tracing starts, if nothing is known of its goroutine. */
+static bool assist(gt_step *s, bool begins, bool was)
+{
+    s->effect->no_begin = !begins && !was && (s->g->complete || s->g->assisted);
+    s->g->assisted = true;
+    return !s->effect->no_begin ||
+           gt_report_no_begin(s->reader, s->states->assumed, &(gt_user)OF_USER(s), name_of(s),
+                              "a mark assist ends, but none is active, and none can have begun "
+                              "before the trace");
+}
+
 static bool range(gt_step *s, bool begins)
 {
     gotrace_range which = shape_of(s)->range;
@@ -447,8 +471,12 @@ static bool range(gt_step *s, bool begins)
         s->effect->lane = LANE_GC;
     range_state state = range_of(s);
     const char *wrong = begins ? state.still : state.none;
-    bool good = !wrong || check(s, goes_on(s, state.going, !begins, state.kind, state.of) != begins,
-                                gt_range_rule(which, begins), wrong);
+    bool was = goes_on(s, state.going, !begins, state.kind, state.of);
+    bool good = !wrong || check(s, was != begins, gt_range_rule(which, begins), wrong);
+    if (which == GOTRACE_RANGE_MARK_ASSIST && good)
+        good = assist(s, begins, was);
+    else
+        s->effect->no_begin = !begins && !was;
     *state.going = begins;
     return good;
 }
@@ -459,25 +487,31 @@ static bool task_create(gt_step *s)
 {
     uint64_t task = s->e->args[0];
     if (gt_map_get(&s->states->tasks, task) &&
-        !BROKEN(s, GOTRACE_RULE_TASK_CREATE, "task %llu is created while one of that id goes on",
-                id(task)))
+        !USER_BROKEN(s, GOTRACE_RULE_TASK_CREATE,
+                     "task %llu is created while one of that id goes on", id(task)))
         return false;
     if (s->states->assumed)
         s->states->assumed->void_ |= !gt_assume_new(&s->states->assumed->tasks, task);
     s->reader->summary.tasks++;
     /* The id 2^64-1 cannot be stored with 1 added, and has no name. */
     uint64_t name = s->e->args[2] == UINT64_MAX ? 0 : s->e->args[2];
-    return gt_map_put(&s->states->tasks, task, name + 1) || gt_fail_memory(s->reader);
+    return (gt_map_put(&s->states->tasks, task, name + 1) && gt_task_begins(s->reader, task)) ||
+           gt_fail_memory(s->reader);
 }
 
 static bool task_end(gt_step *s)
 {
-    uint64_t name = gt_map_get(&s->states->tasks, s->e->args[0]);
-    if (s->states->assumed && !name)
-        assume(s, (gt_assumption){.kind = GT_ASSUME_TASK_ENDS, .id = s->e->args[0]});
+    uint64_t task = s->e->args[0], name = gt_map_get(&s->states->tasks, task);
     s->effect->ended_name = name ? name - 1 : 0;
-    gt_map_remove(&s->states->tasks, s->e->args[0]);
-    return true;
+    gt_map_remove(&s->states->tasks, task);
+    if (!name && gt_task_has_ended(s->reader, task)) {
+        s->effect->no_begin = true;
+        return gt_report_no_begin(s->reader, s->states->assumed, &(gt_user)OF_USER(s), "task",
+                                  "task %llu ends twice", id(task));
+    }
+    if (s->states->assumed && !name)
+        assume(s, (gt_assumption){.kind = GT_ASSUME_TASK_ENDS, .id = task});
+    return gt_task_ends(s->reader, task) || gt_fail_memory(s->reader);
 }
 
 static bool same_string(const gotrace_reader *reader, uint64_t x, uint64_t y)
@@ -509,10 +543,42 @@ bool gt_region_fits(const gotrace_reader *reader, const gt_region *region, uint6
     return region->task == task && same_string(reader, region->name, name);
 }
 
-/* It began before the trace, or before this piece. */
+/* The name of a region, at most 40 bytes, in a message. */
+static const char *region_name(const gt_step *s, uint64_t string, int *size)
+{
+    size_t bytes = 0;
+    const char *name = gotrace_reader_string(s->reader, string, &bytes);
+    *size = (int)(bytes < 40 ? bytes : 40);
+    return name ? name : "";
+}
+
+static bool report_no_region(gt_step *s)
+{
+    int size;
+    const char *name = region_name(s, s->e->args[2], &size);
+    char what[48];
+    s->effect->no_begin = true;
+    snprintf(what, sizeof what, "region %.*s", size, name);
+    return gt_report_no_begin(s->reader, s->states->assumed, &(gt_user)OF_USER(s), what,
+                              "region \"%.*s\" ends, but is not open: it ends twice, another "
+                              "goroutine began it, or its begin is lost",
+                              size, name);
+}
+
+static bool is_open(const gt_step *s, uint64_t task, uint64_t name)
+{
+    for (uint32_t i = 0; i < s->g->region_count; i++)
+        if (gt_region_fits(s->reader, &s->g->regions[i], task, name))
+            return true;
+    return false;
+}
+
+/* It began before the trace, or before this piece; or not at all. */
 static bool end_outer_region(gt_step *s)
 {
     gt_goroutine *g = s->g;
+    if (g->complete)
+        return report_no_region(s);
     if (s->states->assumed && !(g->contact & GT_CONTACT_CREATED))
         assume(s, (gt_assumption){.kind = GT_ASSUME_REGION,
                                   .id = g->id,
@@ -527,18 +593,20 @@ static bool region_end(gt_step *s)
     gt_goroutine *g = s->g;
     if (g->region_count == 0)
         return end_outer_region(s);
-    const gt_region *inner = &g->regions[--g->region_count];
-    if (gt_region_fits(s->reader, inner, s->e->args[0], s->e->args[2]))
+    const gt_region *inner = &g->regions[g->region_count - 1];
+    bool fits = gt_region_fits(s->reader, inner, s->e->args[0], s->e->args[2]);
+    s->effect->no_begin = !fits && !is_open(s, s->e->args[0], s->e->args[2]);
+    g->region_count -= !s->effect->no_begin;
+    if (fits)
         return true;
-    size_t ended_size = 0, inner_size = 0;
-    const char *ended = gotrace_reader_string(s->reader, s->e->args[2], &ended_size);
-    const char *open = gotrace_reader_string(s->reader, inner->name, &inner_size);
-    return BROKEN(s, GOTRACE_RULE_REGION_END,
-                  "goroutine %llu ends region \"%.*s\" of task %llu, but the innermost one is "
-                  "\"%.*s\" of task %llu",
-                  id(g->id), (int)(ended_size < 40 ? ended_size : 40), ended ? ended : "",
-                  id(s->e->args[0]), (int)(inner_size < 40 ? inner_size : 40), open ? open : "",
-                  id(inner->task));
+    int ended_size, inner_size;
+    const char *ended = region_name(s, s->e->args[2], &ended_size);
+    const char *open = region_name(s, inner->name, &inner_size);
+    return USER_BROKEN(s, GOTRACE_RULE_REGION_END,
+                       "goroutine %llu ends region \"%.*s\" of task %llu, but the innermost one is "
+                       "\"%.*s\" of task %llu",
+                       id(g->id), ended_size, ended, id(s->e->args[0]), inner_size, open,
+                       id(inner->task));
 }
 
 static bool region(gt_step *s)
@@ -547,7 +615,8 @@ static bool region(gt_step *s)
     case 0: return region_start(s);
     case 1: return region_end(s);
     default:
-        return BROKEN(s, GOTRACE_RULE_REGION_MODE, "UserRegion has mode %llu", id(s->e->args[1]));
+        return USER_BROKEN(s, GOTRACE_RULE_REGION_MODE, "UserRegion has mode %llu",
+                           id(s->e->args[1]));
     }
 }
 
@@ -641,7 +710,7 @@ bool gt_states_step(gotrace_reader *reader, gt_states *states, const gt_event *e
     effect->goroutine = NULL;
     effect->from = effect->to = GOTRACE_STATE_UNDETERMINED;
     effect->lane = 0;
-    effect->suspect = false;
+    effect->suspect = effect->no_begin = false;
     s->p = gt_states_proc(states, e);
     s->g = find(s, e->goroutine);
     if (!s->g)

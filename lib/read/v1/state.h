@@ -7,6 +7,7 @@
 #ifndef GT_STATE_H
 #define GT_STATE_H
 
+#include "core/times.h"
 #include "read/v1/order.h"
 
 /* The effect of an event, for model.c. */
@@ -14,6 +15,7 @@ typedef struct gt_effect {
     gt_goroutine *goroutine; /* the one that changed; NULL: none */
     uint8_t from, to;        /* gotrace_state, for transitions only */
     bool suspect;
+    bool no_begin;       /* GOTRACE_EVENT_NO_BEGIN */
     uint32_t lane;       /* where Go's reader shows it, 0: on its proc */
     uint64_t cause;      /* of a run: offset of the event that made it possible */
     uint64_t ended_name; /* UserTaskEnd: the task's name, a string id */
@@ -53,6 +55,12 @@ struct gt_states {
     uint64_t unknown;        /* a goroutine that does not exist */
     gt_assumptions *assumed; /* the state before this piece is not known; NULL: it is known */
 };
+
+/* Converts ticks to nanoseconds since the first event, as Go's reader does. */
+static inline int64_t gt_time_of(const gotrace_reader *reader, int64_t ticks)
+{
+    return gt_time((double)gt_time_between(reader->first_ticks, ticks) * reader->ns_per_tick);
+}
 
 gt_states *gt_states_new(gotrace_reader *reader, gt_goroutines *goroutines);
 

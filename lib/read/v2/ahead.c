@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "read/user.h"
 #include "read/v2/follow.h"
 
 enum { MOST_PROBLEMS = 64 }; /* of a generation; one with more is checked again */
@@ -122,14 +123,15 @@ static bool is_left_by(const gt_v2_proc *p, uint64_t thread)
 static bool has_region(const gt_goroutine *g, const gt_assumption *x)
 {
     if (!g || x->depth >= g->region_count)
-        return true;
+        return !g || !g->complete;
     const gt_region *region = &g->regions[g->region_count - 1 - x->depth];
     return region->task == x->value &&
            gt_names_equal((const char *)(uintptr_t)region->name, (const char *)(uintptr_t)x->name);
 }
 
-static bool holds(const struct gt_v2 *v2, const gt_assumption *x)
+static bool holds(const gotrace_reader *reader, const gt_assumption *x)
 {
+    const struct gt_v2 *v2 = reader->v2;
     const gt_goroutine *g = gt_goroutine_find(&v2->goroutines, x->id);
     const gt_v2_proc *p = proc_of(v2, x->id);
     const gt_v2_thread *t = thread_of(v2, x->id);
@@ -146,7 +148,9 @@ static bool holds(const struct gt_v2 *v2, const gt_assumption *x)
     case GT_ASSUME_GC_ACTIVE: return v2->gc == GT_GC_ON && x->value == v2->gc_seq + 1;
     case GT_ASSUME_GC_OFF:
         return v2->gc == GT_GC_UNDETERMINED || (v2->gc == GT_GC_OFF && x->value == v2->gc_seq + 1);
-    default: return true; /* the task ends */
+    case GT_ASSUME_TASK_ENDS: return !gt_task_has_ended(reader, x->id);
+    case GT_ASSUME_NO_BEGIN: return gt_no_begin_holds(reader, x);
+    default: return false; /* v1 */
     }
 }
 
@@ -197,7 +201,7 @@ static bool fits(const gotrace_reader *reader, const job *j)
         a->most_goroutines > reader->limits.goroutines - v2->goroutines.by_id.count)
         return false;
     for (size_t i = 0; i < a->count; i++)
-        if (!holds(v2, &a->list[i]))
+        if (!holds(reader, &a->list[i]))
             return false;
     return threads_fit(v2, j->job.reader->v2) && created_are_new(v2, a) && tasks_are_new(v2, a);
 }
@@ -237,6 +241,7 @@ static bool adopt_goroutine(gotrace_reader *reader, const gt_goroutine *from)
     if (!g && !(g = gt_goroutine_get(table, from->id)))
         return false;
     if (created) {
+        g->complete = true;
         g->creator = from->creator;
         g->start_stack = from->start_stack;
         g->created = from->created;
@@ -337,6 +342,8 @@ static void end_task(gotrace_reader *reader, uint64_t id)
 static bool adopt_tasks(gotrace_reader *reader, const job *j)
 {
     const gt_map *open = &j->job.reader->v2->tasks;
+    if (!gt_adopt_ended_tasks(reader, j->job.reader))
+        return false;
     for (size_t i = 0; i < j->job.assumed.count; i++)
         if (j->job.assumed.list[i].kind == GT_ASSUME_TASK_ENDS)
             end_task(reader, j->job.assumed.list[i].id);
@@ -345,7 +352,7 @@ static bool adopt_tasks(gotrace_reader *reader, const job *j)
         if (!from)
             continue;
         gt_v2_task *task = gt_resize(&reader->heap, NULL, 0, sizeof *task);
-        if (!task ||
+        if (!task || !gt_task_begins(reader, open->slots[i].key) ||
             !gt_map_put(&reader->v2->tasks, open->slots[i].key, (uint64_t)(uintptr_t)task)) {
             gt_free(&reader->heap, task, sizeof *task);
             return false;

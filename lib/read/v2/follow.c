@@ -419,6 +419,7 @@ GT_INLINE gt_followed create(gt_follow *f, const gotrace_semantics *does)
     if (!g)
         return gt_v2_refused(f);
     const gt_v2_shape *shape = &f->v2->shapes[f->e->type];
+    g->complete = true;
     g->creator = f->g ? f->g->id : 0;
     g->start_stack = shape->start ? f->e->args[shape->start - 1] : 0;
     g->shown_start = false; /* it may have existed, in a damaged trace */
@@ -764,7 +765,7 @@ gt_followed gt_v2_follow(struct gt_v2 *v2, gt_v2_cursor *c)
     f->p = t ? t->p : NULL;
     f->generation = v2->generation;
     f->initial = v2->generation == v2->initial;
-    f->suspect = f->resumed = false;
+    f->suspect = f->no_begin = f->resumed = false;
     if (t)
         t->seen = true;
     return dispatch(f);

@@ -115,6 +115,7 @@ static bool place_in_generation(look *l, uint64_t number)
                 return false;
             last->summary.complete = true;
         } else if (number > last->summary.generation + 1 && !l->open &&
+                   (l->reader->incomplete = true) &&
                    !gt_report(l->reader, GOTRACE_RULE_GENERATION_MISSING, place(l),
                               "generation %llu follows generation %llu", (unsigned long long)number,
                               (unsigned long long)last->summary.generation)) {

@@ -174,7 +174,8 @@ void gt_v2_put_out(const gt_follow *f, gt_v2_out *out, uint8_t type, const uint6
     /* Set member by member: clearing the whole struct first takes longer than the rest. */
     event->offset = f->e->offset;
     gt_head_set(event, shape->head | GT_HEAD_OF(from, c.from) | GT_HEAD_OF(to, c.to) |
-                           GT_HEAD_OF(flags, f->suspect ? GOTRACE_EVENT_SUSPECT : 0));
+                           GT_HEAD_OF(flags, f->suspect ? GOTRACE_EVENT_SUSPECT : 0) |
+                           GT_HEAD_OF(flags, f->no_begin ? GOTRACE_EVENT_NO_BEGIN : 0));
     event->proc = event->lane = f->p ? (int64_t)f->p->id : GOTRACE_NO_PROC;
     event->thread = f->t ? (int64_t)f->t->id : GOTRACE_NO_THREAD;
     event->generation = f->generation;

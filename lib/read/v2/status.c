@@ -2,8 +2,11 @@
  * status.c - statuses at the start of a generation; ranges (GC, sweeps, assists, stop-the-world),
  * tasks and regions.
  */
+#include <stdio.h>
 #include <string.h>
 
+#include "core/times.h"
+#include "read/user.h"
 #include "read/v2/follow.h"
 
 static unsigned long long num(uint64_t n)
@@ -99,9 +102,16 @@ gt_followed gt_v2_proc_status(gt_follow *f)
     return GT_FOLLOW_DONE;
 }
 
-/* Binds a goroutine in a system call to a thread, this one or another. *ok is false if reading must
- * stop. */
-static bool bind_in_syscall(gt_follow *f, gt_goroutine *g, uint64_t m, gt_v2_out *out)
+/* The thread to which a goroutine in a system call was bound. */
+typedef struct bound_to {
+    bool other;         /* not the one of the event */
+    bool seen;          /* it has had events */
+    uint64_t goroutine; /* that it had then; 0: none */
+} bound_to;
+
+/* Binds a goroutine in a system call to a thread, this one or another. False if reading must stop.
+ */
+static bool bind_in_syscall(gt_follow *f, gt_goroutine *g, uint64_t m, bound_to *to)
 {
     if (m == GT_V2_NO_ID)
         return GT_BROKEN(f, GOTRACE_RULE_STATUS_GOROUTINE,
@@ -130,14 +140,15 @@ static bool bind_in_syscall(gt_follow *f, gt_goroutine *g, uint64_t m, gt_v2_out
                        "goroutine %llu is in a system call on thread %llu, which has another",
                        num(g->id), num(m)))
             return false;
-        out->event.goroutine = bound ? bound->id : 0;
+        to->seen = true;
+        to->goroutine = bound ? bound->id : 0;
     } else {
         t->seen = true;
         gt_v2_bind_goroutine(t, g);
         if (!gt_v2_assume(f, GT_ASSUME_OTHER_SYSCALL, m, g->id))
             return gt_fail_memory(f->reader);
     }
-    out->event.thread = (int64_t)m;
+    to->other = true;
     return true;
 }
 
@@ -172,13 +183,18 @@ gt_followed gt_v2_goroutine_status(gt_follow *f)
         return gt_v2_refused(f);
     if (fresh)
         g->start_stack = 0;
+    bound_to to = {0};
+    if (status == GT_G_RUNNING)
+        gt_v2_bind_goroutine(f->t, g);
+    else if (status == GT_G_SYSCALL && !bind_in_syscall(f, g, m, &to))
+        return GT_FOLLOW_FAILED;
     gt_v2_out *out = gt_v2_emit_transition(f, f->e->type,
                                            (gt_v2_change){g, id, from, gt_v2_shown[status]});
     out->event.flags |= GOTRACE_EVENT_INITIAL;
-    if (status == GT_G_RUNNING)
-        gt_v2_bind_goroutine(f->t, g);
-    else if (status == GT_G_SYSCALL && !bind_in_syscall(f, g, m, out))
-        return GT_FOLLOW_FAILED;
+    if (to.other)
+        out->event.thread = (int64_t)m;
+    if (to.seen)
+        out->event.goroutine = to.goroutine;
     g->cause = cause;
     g->seq = 0;
     g->generation = f->generation;
@@ -213,6 +229,7 @@ gt_followed gt_v2_gc(gt_follow *f, const gotrace_semantics *does)
             return GT_FOLLOW_FAILED;
     }
     bool good = v2->gc == (first ? GT_GC_UNDETERMINED : begins ? GT_GC_OFF : GT_GC_ON);
+    f->no_begin = ends && !good;
     if (!good && !GT_BROKEN(f, ends ? GOTRACE_RULE_GC_DONE : GOTRACE_RULE_GC_START,
                             "%s while a GC cycle is %s", gt_v2_name_of(f), gc_names[v2->gc]))
         return GT_FOLLOW_FAILED;
@@ -239,6 +256,7 @@ static bool check_range_edge(gt_follow *f, const gotrace_semantics *does, bool a
 {
     bool opens = does->kind == GOTRACE_KIND_RANGE_BEGIN ||
                  (does->kind == GOTRACE_KIND_RANGE_ACTIVE && f->initial);
+    f->no_begin = does->kind == GOTRACE_KIND_RANGE_END && !active;
     return check_range(f, active != opens, opens ? begins : ends);
 }
 
@@ -291,7 +309,7 @@ static bool assist(gt_follow *f, const gotrace_semantics *does)
 }
 
 /* The reason is needed in a later generation, whose strings differ, so it is kept. */
-static bool stop_world(gt_follow *f, const gotrace_semantics *does, gt_v2_out *out)
+static bool stop_world(gt_follow *f, const gotrace_semantics *does, const char **reason)
 {
     gt_goroutine *g = f->g;
     if (!g)
@@ -303,10 +321,10 @@ static bool stop_world(gt_follow *f, const gotrace_semantics *does, gt_v2_out *o
                                  "the goroutine has not stopped the world");
     if (does->kind == GOTRACE_KIND_RANGE_BEGIN) {
         g->stopping = gt_v2_name(f->reader, f->v2, f->e->args[0]);
-        out->event.reason = g->stopping;
+        *reason = g->stopping;
         return g->stopping && good;
     }
-    out->event.reason = g->stopping;
+    *reason = g->stopping;
     g->stopping = NULL;
     return good;
 }
@@ -316,58 +334,84 @@ gt_followed gt_v2_range(gt_follow *f, const gotrace_semantics *does)
     bool of_proc = does->range == GOTRACE_RANGE_SWEEP;
     if (does->needs && !gt_v2_context(f, does->needs))
         return GT_FOLLOW_FAILED;
+    const char *reason = NULL;
+    bool stop = does->range == GOTRACE_RANGE_STW;
+    bool good = of_proc ? sweep(f, does) : stop ? stop_world(f, does, &reason) : assist(f, does);
     gt_v2_out *out = gt_v2_emit(f, f->e->type);
     out->event.subject = does->kind == GOTRACE_KIND_RANGE_ACTIVE ? f->e->args[0]
                          : of_proc                               ? (f->p ? f->p->id : GT_V2_NO_ID)
                                                                  : (f->g ? f->g->id : 0);
-    bool good = of_proc                            ? sweep(f, does)
-                : does->range == GOTRACE_RANGE_STW ? stop_world(f, does, out)
-                                                   : assist(f, does);
+    if (stop && f->g)
+        out->event.reason = reason;
     return good ? GT_FOLLOW_DONE : GT_FOLLOW_FAILED;
 }
 
 /* ---- tasks and regions --------------------------------------------------------------------- */
 
-static bool task_begin(gt_follow *f, gt_v2_out *out)
+/* The event, in problems. It has not been returned yet. */
+static gt_user user_of(const gt_follow *f)
+{
+    const gt_v2_shape *shape = &f->v2->shapes[f->e->type];
+    int64_t time = f->e->time;
+    if (time <= f->v2->last_time)
+        time = gt_time_add(f->v2->last_time, 1);
+    return (gt_user){.place = {f->e->offset, f->e->batch, GOTRACE_NO_OFFSET},
+                     .time = f->reader->first_ticks ? gt_v2_since_start(f->reader, time) : 0,
+                     .goroutine = f->g ? f->g->id : 0,
+                     .stack = shape->flags & GOTRACE_SPEC_STACK ? f->e->args[shape->values - 2]
+                                                                : 0};
+}
+
+#define USER_BROKEN(f, rule, ...)                                                                  \
+    ((f)->suspect = true, (f)->v2->generations[(f)->v2->current].damaged = true,                   \
+     gt_report_user((f)->reader, rule, &(gt_user[]){user_of(f)}[0], __VA_ARGS__))
+
+/* What an event has that is not in its record. */
+typedef struct user_effect {
+    uint64_t parent;
+    const char *name; /* NULL: it has no task */
+} user_effect;
+
+static bool task_begin(gt_follow *f)
 {
     struct gt_v2 *v2 = f->v2;
-    uint64_t id = f->e->args[0];
+    uint64_t id = f->e->args[0], parent = f->e->args[1];
     gt_v2_task *task = (gt_v2_task *)(uintptr_t)gt_map_get(&v2->tasks, id);
     f->reader->summary.tasks++;
-    uint64_t parent = f->e->args[1];
-    if (parent == 0) /* 0: no parent; not the background task */
-        parent = GT_V2_NO_ID;
-    gt_v2_set_arg(out, f, 1, parent);
-    if (task && !GT_BROKEN(f, GOTRACE_RULE_TASK_CREATE,
-                           "task %llu is created while one of that id goes on", num(id)))
+    if (task && !USER_BROKEN(f, GOTRACE_RULE_TASK_CREATE,
+                             "task %llu is created while one of that id goes on", num(id)))
         return false;
     if (!task) {
         task = gt_resize(&f->reader->heap, NULL, 0, sizeof *task);
-        if (!task || !gt_map_put(&v2->tasks, id, (uint64_t)(uintptr_t)task)) {
+        if (!task || !gt_task_begins(f->reader, id) ||
+            !gt_map_put(&v2->tasks, id, (uint64_t)(uintptr_t)task)) {
             gt_free(&f->reader->heap, task, task ? sizeof *task : 0);
             return gt_fail_memory(f->reader);
         }
     }
     if (v2->assumed && id < v2->assumed->first_task)
         v2->assumed->first_task = id;
-    task->parent = parent;
+    task->parent = parent ? parent : GT_V2_NO_ID;
     task->name = gt_v2_name(f->reader, v2, f->e->args[2]);
     return task->name != NULL;
 }
 
-static bool task_end(gt_follow *f, gt_v2_out *out)
+static bool task_end(gt_follow *f, user_effect *effect)
 {
-    gt_v2_task *task = (gt_v2_task *)(uintptr_t)gt_map_get(&f->v2->tasks, f->e->args[0]);
-    out->event.subject = f->e->args[0];
-    out->event.text = "";
+    uint64_t id = f->e->args[0];
+    gt_v2_task *task = (gt_v2_task *)(uintptr_t)gt_map_get(&f->v2->tasks, id);
     if (task) {
-        out->event.value = task->parent == GT_V2_NO_ID ? 0 : task->parent;
-        out->event.text = task->name;
-        out->event.text_size = gt_names_size(task->name);
-        gt_map_remove(&f->v2->tasks, f->e->args[0]);
+        *effect = (user_effect){.parent = task->parent == GT_V2_NO_ID ? 0 : task->parent,
+                                .name = task->name};
+        gt_map_remove(&f->v2->tasks, id);
         gt_free(&f->reader->heap, task, sizeof *task);
+    } else if (gt_task_has_ended(f->reader, id)) {
+        const gt_user of = user_of(f);
+        f->no_begin = true;
+        return gt_report_no_begin(f->reader, f->v2->assumed, &of, "task", "task %llu ends twice",
+                                  num(id));
     }
-    return task || gt_v2_assume(f, GT_ASSUME_TASK_ENDS, f->e->args[0], 0) ||
+    return (gt_task_ends(f->reader, id) && (task || gt_v2_assume(f, GT_ASSUME_TASK_ENDS, id, 0))) ||
            gt_fail_memory(f->reader);
 }
 
@@ -385,11 +429,25 @@ static bool region_begin(gt_follow *f, const char *name)
     return true;
 }
 
-/* The region began before the trace, or before the generation. */
+static bool report_no_region(gt_follow *f, const char *name)
+{
+    const gt_user of = user_of(f);
+    char what[48];
+    f->no_begin = true;
+    snprintf(what, sizeof what, "region %.40s", name);
+    return gt_report_no_begin(f->reader, f->v2->assumed, &of, what,
+                              "region \"%.40s\" ends, but is not open: it ends twice, another "
+                              "goroutine began it, or its begin is lost",
+                              name);
+}
+
+/* The region began before the trace, or before the generation; or not at all. */
 static bool end_outer_region(gt_follow *f, const char *name)
 {
     gt_goroutine *g = f->g;
-    if (!f->v2->assumed || (g->contact & GT_CONTACT_CREATED))
+    if (g->complete)
+        return report_no_region(f, name);
+    if (!f->v2->assumed)
         return true;
     gt_assumption region = {.kind = GT_ASSUME_REGION,
                             .id = g->id,
@@ -399,39 +457,68 @@ static bool end_outer_region(gt_follow *f, const char *name)
     return gt_assume(f->v2->assumed, region) || gt_fail_memory(f->reader);
 }
 
+static bool is_open(const gt_goroutine *g, gt_region region)
+{
+    for (uint32_t i = 0; i < g->region_count; i++)
+        if (g->regions[i].task == region.task && g->regions[i].name == region.name)
+            return true;
+    return false;
+}
+
+static bool region_end(gt_follow *f, const char *name)
+{
+    gt_goroutine *g = f->g;
+    const gt_region ended = {f->e->args[0], (uint64_t)(uintptr_t)name};
+    if (g->region_count == 0)
+        return end_outer_region(f, name);
+    const gt_region inner = g->regions[g->region_count - 1];
+    f->no_begin = !is_open(g, ended);
+    g->region_count -= !f->no_begin;
+    return (inner.task == ended.task && inner.name == ended.name) ||
+           USER_BROKEN(f, GOTRACE_RULE_REGION_END,
+                       "goroutine %llu ends region \"%.40s\" of task %llu, but the innermost one "
+                       "is \"%.40s\" of task %llu",
+                       num(g->id), name, num(ended.task), (const char *)(uintptr_t)inner.name,
+                       num(inner.task));
+}
+
 static bool region(gt_follow *f, bool begins)
 {
     const char *name = gt_v2_name(f->reader, f->v2, f->e->args[1]);
     if (!name)
         return false;
     f->reader->summary.regions += begins;
-    if (!f->g)
-        return true;
-    if (begins)
-        return region_begin(f, name);
-    if (f->g->region_count == 0) /* it began before the trace */
-        return end_outer_region(f, name);
-    const gt_region *inner = &f->g->regions[--f->g->region_count];
-    const char *open = (const char *)(uintptr_t)inner->name;
-    return (inner->task == f->e->args[0] && open == name) ||
-           GT_BROKEN(f, GOTRACE_RULE_REGION_END,
-                     "goroutine %llu ends region \"%.40s\" of task %llu, but the innermost one is "
-                     "\"%.40s\" of task %llu",
-                     num(f->g->id), name, num(f->e->args[0]), open, num(inner->task));
+    return !f->g || (begins ? region_begin(f, name) : region_end(f, name));
+}
+
+/* Returns the event. */
+static void put_user(gt_follow *f, const gotrace_semantics *does, const user_effect *effect)
+{
+    gt_v2_out *out = gt_v2_emit(f, f->e->type);
+    if (does->kind == GOTRACE_KIND_TASK_BEGIN) {
+        if (f->e->args[1] == 0) /* 0: no parent; not the background task */
+            gt_v2_set_arg(out, f, 1, GT_V2_NO_ID);
+    } else if (does->kind == GOTRACE_KIND_TASK_END) {
+        out->event.subject = f->e->args[0];
+        out->event.value = effect->parent;
+        out->event.text = effect->name ? effect->name : "";
+        out->event.text_size = effect->name ? gt_names_size(effect->name) : 0;
+    }
 }
 
 gt_followed gt_v2_user(gt_follow *f, const gotrace_semantics *does)
 {
+    user_effect effect = {0};
     bool good = gt_v2_context(f, does->needs);
-    gt_v2_out *out = gt_v2_emit(f, f->e->type);
     switch (does->kind) {
-    case GOTRACE_KIND_TASK_BEGIN: good = good && task_begin(f, out); break;
-    case GOTRACE_KIND_TASK_END: good = task_end(f, out) && good; break;
+    case GOTRACE_KIND_TASK_BEGIN: good = good && task_begin(f); break;
+    case GOTRACE_KIND_TASK_END: good = good && task_end(f, &effect); break;
     case GOTRACE_KIND_REGION_BEGIN:
     case GOTRACE_KIND_REGION_END:
         good = good && region(f, does->kind == GOTRACE_KIND_REGION_BEGIN);
         break;
     default: f->reader->summary.logs++; break;
     }
+    put_user(f, does, &effect);
     return good ? GT_FOLLOW_DONE : GT_FOLLOW_FAILED;
 }

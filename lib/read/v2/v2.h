@@ -175,7 +175,8 @@ typedef struct gt_follow {
     uint64_t generation;
     bool initial; /* the first generation with events. Source: ordering.initialGen */
     bool suspect;
-    bool resumed; /* p was found by gt_v2_find_lost_proc */
+    bool no_begin; /* GOTRACE_EVENT_NO_BEGIN */
+    bool resumed;  /* p was found by gt_v2_find_lost_proc */
 } gt_follow;
 
 struct gt_v2 {
