@@ -253,43 +253,55 @@ static void json_gc(report *r)
     for (uint32_t i = 0; i < r->s->trace_count; i++) {
         const trace_figure *t = &r->s->traces[i];
         json_of_trace(r, "gc", i);
-        out_printf(r->out,
-                   ",\"cycles\":%" PRIu64 ",\"sum\":%" PRId64 ",\"max\":%" PRId64
-                   ",\"dedicated_ns\":%" PRId64 ",\"fractional_ns\":%" PRId64
-                   ",\"idle_ns\":%" PRId64 ",\"assist_ns\":%" PRId64 ",\"assist_exec_ns\":%" PRId64
-                   ",\"sweep_ns\":%" PRId64 "}\n",
-                   t->cycles, t->cycle_ns, t->longest_cycle, t->worker_ns[WORKER_DEDICATED],
-                   t->worker_ns[WORKER_FRACTIONAL], t->worker_ns[WORKER_IDLE], t->assist_ns,
-                   t->load.sums[PROC_ASSIST], t->sweep_ns);
+        out_printf(
+            r->out,
+            ",\"cycles\":%" PRIu64 ",\"sum\":%" PRId64 ",\"max\":%" PRId64
+            ",\"unfinished\":%" PRIu64 ",\"unfinished_ns\":%" PRId64 ",\"dedicated_ns\":%" PRId64
+            ",\"fractional_ns\":%" PRId64 ",\"idle_ns\":%" PRId64 ",\"assist_ns\":%" PRId64
+            ",\"assist_exec_ns\":%" PRId64 ",\"sweep_ns\":%" PRId64 "}\n",
+            t->cycles, t->cycle_ns, t->longest_cycle, t->partial_cycles.count, t->partial_cycles.ns,
+            t->worker_ns[WORKER_DEDICATED], t->worker_ns[WORKER_FRACTIONAL],
+            t->worker_ns[WORKER_IDLE], t->assist_ns, t->load.sums[PROC_ASSIST], t->sweep_ns);
         for (unsigned sweep = 0; sweep <= UTILIZATION_SWEEP; sweep++)
             for (size_t w = 0; t->utilized[sweep] && w < UTILIZATION_WINDOWS; w++)
                 json_utilization(r, i, sweep, w);
     }
 }
 
+static void json_longest_stop(report *r, const stop *longest)
+{
+    out_str(r->out, "{\"kind\":\"stop\"");
+    json_file(r, longest->trace);
+    out_printf(r->out, ",\"begin\":%" PRId64 ",\"ns\":%" PRId64 ",\"by\":", longest->begin,
+               longest->ns);
+    out_json_u64(r->out, longest->by);
+    if (longest->last) {
+        out_printf(r->out, ",\"waited\":%" PRId64 ",\"for\":", longest->waited);
+        out_json_u64(r->out, longest->last);
+        out_str(r->out, ",\"name\":");
+        json_name(r, longest->last_function);
+        json_stack(r, longest->last_stack);
+    }
+    out_char(r->out, '}');
+}
+
 static void json_stops(report *r)
 {
     stop_figure **list = rows_stops(r->s, &r->failed);
     for (size_t i = 0; list && i < r->s->stops.count; i++) {
-        const stop *longest = &list[i]->longest;
+        const stop_figure *f = list[i];
         json_of_all(r, "stop");
         out_str(r->out, ",\"reason\":");
-        json_name(r, list[i]->reason);
-        out_printf(r->out, ",\"count\":%" PRIu64 ",", list[i]->values.count);
-        json_values(r, &list[i]->values, 0);
-        out_str(r->out, ",\"longest\":{\"kind\":\"stop\"");
-        json_file(r, longest->trace);
-        out_printf(r->out, ",\"begin\":%" PRId64 ",\"ns\":%" PRId64 ",\"by\":", longest->begin,
-                   longest->ns);
-        out_json_u64(r->out, longest->by);
-        if (longest->last) {
-            out_printf(r->out, ",\"waited\":%" PRId64 ",\"for\":", longest->waited);
-            out_json_u64(r->out, longest->last);
-            out_str(r->out, ",\"name\":");
-            json_name(r, longest->last_function);
-            json_stack(r, longest->last_stack);
-        }
-        out_str(r->out, "}}\n");
+        json_name(r, f->reason);
+        out_printf(r->out, ",\"count\":%" PRIu64 ",", f->values.count);
+        json_values(r, &f->values, 0);
+        out_printf(r->out, ",\"unfinished\":%" PRIu64 ",\"unfinished_ns\":%" PRId64 ",\"longest\":",
+                   f->partial.count, f->partial.ns);
+        if (f->values.count > 0)
+            json_longest_stop(r, &f->longest);
+        else
+            out_str(r->out, "null");
+        out_str(r->out, "}\n");
     }
     free(list);
 }

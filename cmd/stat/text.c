@@ -431,6 +431,15 @@ static void text_by_stack(report *r, uint8_t state, uint32_t only, const char *t
 /* ---- garbage collection -----------------------------------------------------------------------
  */
 
+/* "; 1 unfinished, at least 1.001 ms" */
+static void text_partial(report *r, const char *before, const partial_figure *f)
+{
+    if (f->count == 0)
+        return;
+    out_printf(r->out, "%s%" PRIu64 " unfinished", before, f->count);
+    text_fact(r, f->count > 1 ? ", in all at least " : ", at least ", f->ns);
+}
+
 static void text_gc(report *r)
 {
     for (uint32_t i = 0; i < r->s->trace_count; i++) {
@@ -440,6 +449,7 @@ static void text_gc(report *r)
         out_printf(r->out, ": %" PRIu64 " cycle%s", t->cycles, plural(t->cycles));
         text_fact(r, ", in all ", t->cycle_ns);
         text_fact(r, ", the longest ", t->longest_cycle);
+        text_partial(r, "; ", &t->partial_cycles);
         text_fact(r, "\n  workers: dedicated ", t->worker_ns[WORKER_DEDICATED]);
         text_fact(r, ", fractional ", t->worker_ns[WORKER_FRACTIONAL]);
         text_fact(r, ", idle ", t->worker_ns[WORKER_IDLE]);
@@ -462,27 +472,33 @@ static void text_gc(report *r)
     }
 }
 
+static void text_longest_stop(report *r, const stop *longest)
+{
+    text_fact(r, "\n    the longest: from ", longest->begin);
+    text_file(r, longest->trace);
+    if (longest->by)
+        out_printf(r->out, ", by goroutine %" PRIu64, longest->by);
+    if (!longest->last)
+        return;
+    text_fact(r, "; after ", longest->waited);
+    out_printf(r->out, " goroutine %" PRIu64 " stopped last: ", longest->last);
+    text_name(r, longest->last_function);
+    if (longest->last_stack) {
+        out_str(r->out, " at ");
+        text_stack(r, longest->last_stack);
+    }
+}
+
 static void text_stops(report *r)
 {
     stop_figure **list = rows_stops(r->s, &r->failed);
     text_reason_title(r, "stop-the-world by reason");
     for (size_t i = 0; list && i < r->s->stops.count; i++) {
-        const stop *longest = &list[i]->longest;
         text_reason(r, list[i]->reason);
         text_counted(r, &list[i]->values);
-        text_fact(r, "\n    the longest: from ", longest->begin);
-        text_file(r, longest->trace);
-        if (longest->by)
-            out_printf(r->out, ", by goroutine %" PRIu64, longest->by);
-        if (longest->last) {
-            text_fact(r, "; after ", longest->waited);
-            out_printf(r->out, " goroutine %" PRIu64 " stopped last: ", longest->last);
-            text_name(r, longest->last_function);
-            if (longest->last_stack) {
-                out_str(r->out, " at ");
-                text_stack(r, longest->last_stack);
-            }
-        }
+        if (list[i]->values.count > 0)
+            text_longest_stop(r, &list[i]->longest);
+        text_partial(r, "\n    ", &list[i]->partial);
         out_char(r->out, '\n');
     }
     free(list);

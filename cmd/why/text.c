@@ -50,18 +50,14 @@ static void text_goroutine(out *o, const stacks *s, uint64_t id, uint32_t functi
 /* ---- the interval -----------------------------------------------------------------------------
  */
 
-/* " 1.000 s, from 2.000 s to 3.000 s". The beginning of the trace, which is a little before the
- * first event, has no time that can be selected: " 1.000 s, until 1.000 s". */
+/* " 1.000 s, from 2.000 s to 3.000 s" */
 static void text_times(out *o, int64_t begin, int64_t end)
 {
     char total[DURATION], from[DURATION], to[DURATION];
     human_duration(total, sizeof total, end - begin);
     human_duration(from, sizeof from, begin);
     human_duration(to, sizeof to, end);
-    if (begin < 0)
-        out_printf(o, " %s, until %s", total, to);
-    else
-        out_printf(o, " %s, from %s to %s", total, from, to);
+    out_printf(o, " %s, from %s to %s", total, from, to);
 }
 
 static void text_heading(out *o, const paths *p, const path_interval *i)

@@ -375,21 +375,42 @@ static void assist_event(run *r, const gotrace_event *e)
         set_proc(r, e->proc, runs_as(g), g->g.id);
 }
 
-static void cycle_event(run *r, const gotrace_event *e)
+/* A range of which this part is in the trace and in the time range. began: it began there. */
+static void add_partial(partial_figure *f, int64_t ns, bool began)
+{
+    if (ns == 0 && !began)
+        return;
+    f->count++;
+    f->ns = sum_of_times(f->ns, ns);
+}
+
+/* ended: not with the trace or the time range. */
+static void cycle_ends(run *r, bool ended)
 {
     trace_figure *f = r->figure;
-    if (e->kind != GOTRACE_KIND_RANGE_END) {
-        if (r->gc_since == STATES_NEVER && run_inside(r))
-            r->gc_since = e->kind == GOTRACE_KIND_RANGE_BEGIN ? r->states.time : r->states.sync;
+    int64_t ns = r->states.time - r->gc_since;
+    r->gc_since = STATES_NEVER;
+    if (!r->gc_whole || !ended) {
+        add_partial(&f->partial_cycles, ns, r->gc_whole);
         return;
     }
-    if (r->gc_since == STATES_NEVER || !run_inside(r))
-        return;
-    int64_t ns = r->states.time - r->gc_since;
     f->cycles++;
     f->cycle_ns = sum_of_times(f->cycle_ns, ns);
     f->longest_cycle = ns > f->longest_cycle ? ns : f->longest_cycle;
-    r->gc_since = STATES_NEVER;
+}
+
+static void cycle_event(run *r, const gotrace_event *e)
+{
+    bool begins = e->kind == GOTRACE_KIND_RANGE_BEGIN, ends = e->kind == GOTRACE_KIND_RANGE_END;
+    /* In a damaged trace the begin may be missing. Unless another one was seen, it may be before.
+     */
+    if (r->gc_since == STATES_NEVER && (!ends || !r->gc_seen)) {
+        r->gc_since = begins ? r->states.time : r->states.sync;
+        r->gc_whole = begins && run_inside(r);
+    }
+    r->gc_seen = true;
+    if (ends && r->gc_since != STATES_NEVER)
+        cycle_ends(r, run_inside(r));
 }
 
 /* ---- stop-the-world ---------------------------------------------------------------------------
@@ -432,23 +453,39 @@ static void stop_begins(run *r, const gotrace_event *e)
     /* Up to 1.9 each proc reports the stop. */
     if (r->stop_depth++ > 0)
         return;
-    r->stop_inside = run_inside(r);
+    r->stop_seen = true;
+    r->stop_whole = run_inside(r);
     r->stop = (stop){.begin = r->states.time, .by = stopper(r, e), .trace = r->index};
+}
+
+/* ended: not with the trace or the time range. */
+static void add_stop(run *r, bool ended)
+{
+    const bool whole = r->stop_whole && ended;
+    r->stop.ns = r->states.time - r->stop.begin;
+    if (!r->stop_whole && r->stop.ns == 0)
+        return;
+    stop_figure *f = stat_figure(&r->all->stops, r->stop_reason, sizeof *f);
+    if (!f || (whole && !histogram_add(&f->values, r->stop.ns)))
+        run_fail(r);
+    else if (!whole)
+        add_partial(&f->partial, r->stop.ns, r->stop_whole);
+    else if (f->values.count == 1 || r->stop.ns > f->longest.ns)
+        f->longest = r->stop;
 }
 
 static void stop_ends(run *r, const gotrace_event *e)
 {
     stop_counts(r, e);
-    if (r->stop_depth == 0 || --r->stop_depth > 0 || !r->stop_inside || !run_inside(r))
-        return;
-    stop_figure *f = stat_figure(&r->all->stops, r->stop_reason, sizeof *f);
-    r->stop.ns = r->states.time - r->stop.begin;
-    if (!f || !histogram_add(&f->values, r->stop.ns)) {
-        run_fail(r);
-        return;
+    /* As for cycles. */
+    if (!r->stop_seen) {
+        r->stop = (stop){.begin = r->states.sync};
+        r->stop_depth = 1;
+        r->stop_whole = false;
     }
-    if (f->values.count == 1 || r->stop.ns > f->longest.ns)
-        f->longest = r->stop;
+    r->stop_seen = true;
+    if (r->stop_depth > 0 && --r->stop_depth == 0)
+        add_stop(r, run_inside(r));
 }
 
 /* The last goroutine that stops while the world is being stopped delays it. */
@@ -500,9 +537,14 @@ void stat_collector_interval(run *r, stat_goroutine *g, const interval *i, const
 
 void stat_collector_end(run *r)
 {
+    if (r->gc_since != STATES_NEVER)
+        cycle_ends(r, false);
+    if (r->stop_depth > 0)
+        add_stop(r, false);
     for (size_t i = 0; i < UTILIZATION_KINDS; i++) {
         utilization *u = &r->utilizations[i];
-        r->figure->utilized[i] = utilization_end(u, r->states.time);
+        /* Go's reader ends the trace with a sync, which is 1 ns later. */
+        r->figure->utilized[i] = utilization_end(u, r->states.time + u->as_go);
         memcpy(r->figure->least[i], u->least, sizeof u->least);
         memcpy(r->figure->least_at[i], u->least_at, sizeof u->least_at);
         if (u->failed)

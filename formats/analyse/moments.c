@@ -241,7 +241,9 @@ static void range_of(find_run *r, const gotrace_event *e)
 
 static void add_event(find_run *r, const gotrace_event *e)
 {
-    r->now = e->time;
+    /* The sync that ends a trace is later than its end. */
+    if (e->kind != GOTRACE_KIND_SYNC)
+        r->now = e->time;
     if (!moment_states_pass(r, e))
         states_event(&r->states, e);
     else if (!wants(r, MOMENT_BIT(MOMENT_GOROUTINES)))

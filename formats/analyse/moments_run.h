@@ -98,10 +98,10 @@ static inline uint32_t stack_of(find_run *r, const gotrace_event *e)
     return stacks_of(r->stacks, e->generation_index, e->stack);
 }
 
-/* A time of states.h, which may be before the trace. */
+/* A time of states.h, which in v1 may be later than that of the event. */
 static inline int64_t time_of(const find_run *r, int64_t time)
 {
-    return time < 0 ? 0 : time > r->now ? r->now : time;
+    return time > r->now ? r->now : time;
 }
 
 /* Calls goroutines' states: for states_init. */

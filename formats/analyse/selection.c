@@ -479,7 +479,7 @@ select_status selection_range(const selection *s, gotrace_source *source,
         if (status != SELECT_OK)
             return status;
     }
-    /* The start of the trace includes the beginning of its first generation, before its events. */
+    /* From time 0 on is everything. */
     if ((s->given & SELECT_BIT(SELECT_FROM)) && (s->from.wall || s->from.ns > 0))
         range->from = time_of(&s->from, &clock);
     if (s->given & SELECT_BIT(SELECT_UNTIL))

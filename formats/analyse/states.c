@@ -19,7 +19,7 @@ void states_init(states *s, int version, stacks *names, size_t size, const state
     s->v1 = s->beginning = version < GOTRACE_FIRST_V2;
     s->end.kind = GOTRACE_KIND_SYSCALL;
     s->forever = stacks_name(names, "forever", strlen("forever"));
-    /* v1 is one generation, which begins before the first event. */
+    /* v1: the first event is later than the clock, at 0. */
     s->clock = s->v1 ? -1 : 0;
     states_restrict(s, INT64_MIN, INT64_MAX);
 }
@@ -34,8 +34,9 @@ void states_restrict(states *s, int64_t from, int64_t until)
 {
     s->from = from;
     s->until = until;
-    s->sync = in_range(s, s->clock);
+    s->sync = in_range(s, 0);
     states_set_clock(s, s->clock);
+    s->time = s->sync;
 }
 
 void states_free(states *s)
@@ -155,7 +156,7 @@ void states_find_function(states *s, goroutine *g, const gotrace_event *e)
     }
 }
 
-/* The goroutine was in its first known state since the beginning of the generation. */
+/* The goroutine was in its first known state since the beginning of the trace or generation. */
 static void begin_earlier(states *s, goroutine *g, uint8_t state, const gotrace_event *e)
 {
     states_place now = states_place_of(s);
@@ -298,29 +299,18 @@ __attribute__((noinline)) static void event_v1(states *s, const gotrace_event *e
 /* ---- events -----------------------------------------------------------------------------------
  */
 
-/* Finds when the first generation began: before its first event. */
 static void begin(states *s, const gotrace_event *e)
 {
     s->begun = true;
     s->usual = !s->beginning;
-    if (s->v1)
-        return;
-    s->base = (int64_t)(e->ticks - (uint64_t)e->time);
-    if (s->sync_ticks)
-        s->sync = in_range(s, (int64_t)(s->sync_ticks - (uint64_t)s->base));
-}
-
-static void sync_event(states *s, const gotrace_event *e)
-{
-    s->sync_ticks = s->begun ? s->sync_ticks : e->ticks;
-    s->sync = in_range(s, e->time);
-    states_advance(s, e->time);
+    s->base = s->v1 ? 0 : (int64_t)(e->ticks - (uint64_t)e->time);
 }
 
 void states_event(states *s, const gotrace_event *e)
 {
+    /* Not an event of the program: after the last one it would make the trace longer. */
     if (e->kind == GOTRACE_KIND_SYNC) {
-        sync_event(s, e);
+        s->sync = in_range(s, e->time);
         return;
     }
     if (!s->begun)
@@ -350,9 +340,6 @@ void states_end(states *s)
     size_t count = s->goroutines.count;
     if (!ids && count > 0)
         s->failed = true;
-    /* Go's reader ends v1 traces with an event of its own. */
-    if (s->v1)
-        states_advance(s, s->clock + 1);
     for (size_t i = 0; ids && i < count; i++) {
         goroutine *g = states_goroutine(s, ids[i]);
         if (g->current.state != GOTRACE_STATE_UNDETERMINED)

@@ -2,9 +2,12 @@
  * states.h - the states of goroutines as closed intervals, which all analyses are made from.
  *
  * Go's analyses (internal/trace/summary.go) are the reference. A goroutine that existed before the
- * trace is in its first known state from the beginning of its generation on. One that blocks
- * forever has ended. v1 events are taken as Go 1.27 converts them: the states at the beginning are
- * statuses, a system call that did not block takes 1 ns, and no two events have the same time.
+ * trace is in its first known state from the beginning of the trace on, which is the first event,
+ * at time 0; Go's begins before it, with the sync of the generation. In a damaged trace a goroutine
+ * may be mentioned first in a later generation: it is in that state from its beginning on. One that
+ * blocks forever has ended. v1 events are taken as Go 1.27 converts them: the states at the
+ * beginning are statuses, a system call that did not block takes 1 ns, and no two events have the
+ * same time.
  */
 #ifndef ANALYSE_STATES_H
 #define ANALYSE_STATES_H
@@ -63,9 +66,8 @@ typedef struct states {
     int64_t clock;       /* of the last event */
     int64_t time;        /* the same, within the time range */
     states_place place;  /* of the last event */
-    int64_t sync;        /* when the generation began, within the time range */
+    int64_t sync;        /* when the generation began, within the time range; of the first one: 0 */
     int64_t base;        /* v2: add it to a time to get that of Go's reader */
-    uint64_t sync_ticks; /* v2: of the sync before the first event, which has its time only so */
     bool begun;          /* an event that is not a sync was processed */
     uint32_t forever;    /* the name of that reason */
     gotrace_event end;   /* v1: the end of a system call that did not block */

@@ -171,10 +171,18 @@ typedef struct stop {
     uint32_t trace;
 } stop;
 
+/* Ranges that did not both begin and end in the trace and in the time range, and the time of their
+ * parts there. */
+typedef struct partial_figure {
+    uint64_t count;
+    int64_t ns;
+} partial_figure;
+
 typedef struct stop_figure {
     uint32_t reason;
     histogram values;
     stop longest;
+    partial_figure partial; /* not in values */
 } stop_figure;
 
 /* What procs do, over time: spans of equal length, which double when the trace exceeds them. */
@@ -202,8 +210,9 @@ typedef struct trace_figure {
     load load;
     proc_figure *procs; /* by id */
     size_t proc_count;
-    uint64_t cycles; /* of the GC */
+    uint64_t cycles; /* of the GC, that began and ended */
     int64_t cycle_ns, longest_cycle;
+    partial_figure partial_cycles;
     int64_t worker_ns[WORKER_KINDS];
     int64_t assist_ns, sweep_ns; /* of all goroutines, waits included */
     /* By UTILIZATION_*: whether utilization is known, the least share, and where its window
@@ -293,7 +302,8 @@ void statistics_free(statistics *s);
  *
  * select: what is counted; NULL: everything. Intervals count with their part in the time range;
  * tasks, regions, stops, cycles and latencies if they begin in it, and have ended if they end in
- * it. What procs do, the collector and stops are those of the whole program in the time range. */
+ * it; stops and cycles of which only a part is in it are partial. What procs do, the collector and
+ * stops are those of the whole program in the time range. */
 gotrace_status statistics_add(statistics *s, gotrace_reader *reader, const char *name,
                               size_t threads, select_job *select);
 

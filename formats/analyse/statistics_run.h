@@ -43,12 +43,15 @@ typedef struct run {
     uint64_t procs_since[PROC_STATES], procs_busy[PROC_STATES];
     utilization utilizations[UTILIZATION_KINDS];
     bool settles;     /* the event may have changed them */
-    int64_t gc_since; /* STATES_NEVER: no cycle is active, or it began before the time range */
+    int64_t gc_since; /* STATES_NEVER: no cycle is active */
+    bool gc_whole;    /* it began in the trace and in the time range */
+    bool gc_seen;     /* an event of a cycle was processed */
     uint32_t assist_name, sweep_name;
     uint32_t worker_function;
     uint32_t stop_reason, stop_depth;
-    stop stop;        /* the active one, if stop_depth is not 0 */
-    bool stop_inside; /* it began in the time range */
+    stop stop;       /* the active one, if stop_depth is not 0 */
+    bool stop_whole; /* it began in the trace and in the time range */
+    bool stop_seen;  /* an event of a stop was processed */
 } run;
 
 /* A goroutine, if profiles are made. */

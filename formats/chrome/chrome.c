@@ -617,7 +617,8 @@ void chrome_take_event(chrome *c, const gotrace_event *read)
     chrome_timeline *t = &c->timeline;
     goroutine *g;
 
-    if (read->flags & GOTRACE_EVENT_FUTILE)
+    /* The sync that ends a trace is later than its end. */
+    if ((read->flags & GOTRACE_EVENT_FUTILE) || read->kind == GOTRACE_KIND_SYNC)
         return;
     gotrace_event kept = *read, *event = &kept;
     /* In a damaged trace, times may decrease. */

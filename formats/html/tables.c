@@ -352,8 +352,13 @@ static void put_stop(html *h, const stop_figure *f)
     out_str(o, "<tr>");
     put_name_cell(h, f->reason);
     html_cell_count(o, f->values.count);
+    html_cell_count(o, f->partial.count);
     html_cell_time(o, f->values.sum);
     put_quantiles(o, &f->values, 0);
+    if (f->values.count == 0) {
+        out_str(o, "<td class=\"n\" data-v=\"0\">-<td class=\"name\">-<td></tr>\n");
+        return;
+    }
     html_cell_time(o, longest->begin);
     out_str(o, "<td class=\"name\">");
     if (longest->last) {
@@ -372,7 +377,8 @@ static void put_stop(html *h, const stop_figure *f)
 static void put_stops(html *h)
 {
     static const char *const columns[] = {"Reason",
-                                          "#Count",
+                                          "#Ended",
+                                          "#Unfinished",
                                           "#Sum",
                                           "#Median",
                                           "#99 %",
@@ -390,7 +396,9 @@ static void put_stops(html *h)
         o,
         "<h3>Stop-the-world pauses</h3>\n<p>While the world is stopped, no goroutine runs. A stop "
         "takes at least as "
-        "long as the last goroutine needs to stop.</p>\n");
+        "long as the last goroutine needs to stop. An unfinished one began before the first event "
+        "or did "
+        "not end.</p>\n");
     size_t count = html_rows(h, h->s->stops.count, HTML_STACKS, "stops");
     html_table(o, "Stop-the-world by reason", "sorts", columns);
     for (size_t i = 0; i < count; i++)
@@ -413,10 +421,16 @@ void html_collector(html *h)
     if (!h->whole)
         return;
     out_str(o, "<section id=\"gc\">\n<h2>Garbage collection</h2>\n");
-    out_printf(o, "<p>%" PRIu64 " cycle%s ended in the %s.</p>\n<dl class=\"facts\">", t->cycles,
-               plural(t->cycles), h->job->select ? "time range" : "trace");
+    out_printf(o, "<p>%" PRIu64 " cycle%s began and ended in the %s.", t->cycles, plural(t->cycles),
+               h->job->select ? "time range" : "trace");
+    if (t->partial_cycles.count > 0)
+        out_printf(o, " Of %" PRIu64 " more the begin or the end is not in it.",
+                   t->partial_cycles.count);
+    out_str(o, "</p>\n<dl class=\"facts\">");
     put_fact(o, "Time of all cycles", t->cycle_ns);
     put_fact(o, "Longest cycle", t->longest_cycle);
+    if (t->partial_cycles.count > 0)
+        put_fact(o, "Unfinished cycles, at least", t->partial_cycles.ns);
     put_fact(o, "Dedicated workers", t->worker_ns[WORKER_DEDICATED]);
     put_fact(o, "Fractional workers", t->worker_ns[WORKER_FRACTIONAL]);
     put_fact(o, "Idle workers", t->worker_ns[WORKER_IDLE]);

@@ -76,7 +76,7 @@ static void watch_interval(void *ctx, const goroutine *g, const interval *i, con
 }
 
 /* Sets the time of an event: its own, in the time range, and not before the one of the last event,
- * to which a broken clock may go back. */
+ * to which a broken clock may go back. The sync that ends a trace is later than its end. */
 static void advance(tables *t, const gotrace_event *e)
 {
     const select_job *select = t->job->select;
@@ -93,7 +93,8 @@ static bool watch_event(void *ctx, const watched_event *w)
     tables *t = ctx;
     const gotrace_event *e = w->e;
     bool inside = w->place == STATES_INSIDE && w->selected;
-    advance(t, e);
+    if (e->kind != GOTRACE_KIND_SYNC)
+        advance(t, e);
     find_start(t, e);
     switch ((gotrace_kind)e->kind) {
     case GOTRACE_KIND_TRANSITION:

@@ -47,7 +47,8 @@ class Follower:
         self.goroutines, self.tasks, self.ranges, self.active, self.alive = {}, {}, {}, {}, set()
         self.found = []
         for e in events:
-            self.now = e['time']
+            if e['kind'] != 'sync':
+                self.now = e['time']
             self.event(e)
         self.end()
 

@@ -323,7 +323,8 @@ class Trace:
         for group, after in zip(groups, groups[1:]):
             if max(r['end_time_ns'] for r in group) > min(r['end_time_ns'] for r in after):
                 self.differ(table, 'row groups', 'sorted by time')
-        return sorted(rows, key=lambda r: (r['end_time_ns'], order(r[column])))
+        # What goroutines do at the end of the trace is after its last event.
+        return sorted(rows, key=lambda r: (r['end_time_ns'], r['to_state'] is None, order(r[column])))
 
     def transitions(self):
         rows = self.by_time('g_transitions', 'src_p')
@@ -504,4 +505,5 @@ def main():
         print([g[3] for g in f.groups], f.metadata, f.footer[6].decode())
 
 
-main()
+if __name__ == '__main__':
+    main()

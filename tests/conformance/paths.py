@@ -52,17 +52,12 @@ class Trace:
         self.paths = []
         self.time, self.sync, self.step = 0, 0, 0
         self.last = (None, None)  # the life that ended last, and when
-        first_sync, begun = None, False
         for e in events:
             self.step += 1
-            self.time = max(self.time, e["time"])
             if e["kind"] == "sync":
-                first_sync = first_sync if begun else int(e["ticks"])
                 self.sync = e["time"]
                 continue
-            if not begun and first_sync is not None:
-                self.sync = first_sync - (int(e["ticks"]) - e["time"])
-            begun = True
+            self.time = max(self.time, e["time"])
             self.event(e)
         self.end()
 
