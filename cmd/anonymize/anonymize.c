@@ -1,26 +1,13 @@
-/* anonymize.c - the two passes: which files are of the standard library, and writing. */
+/* anonymize.c - the two passes: what the strings are used as, and writing. */
 #include "cmd/anonymize/anonymize.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/anonymize/roles.h"
 #include "cmd/parts/parts.h"
 #include "core/hash.h"
-#include "formats/common/idmap.h"
 #include "formats/common/protobuf.h"
-
-/* Whose functions are in a file. */
-enum { OF_STD = 1, OF_OTHERS = 2 };
-
-/* A string of the current generation. */
-typedef struct entry {
-    uint64_t hash;
-    uint8_t whose; /* if it is a function; 0: its package is unknown */
-} entry;
-
-typedef struct frame {
-    uint64_t function, file; /* ids of strings */
-} frame;
 
 /* The batch that is being written (v2). */
 typedef struct batch {
@@ -41,8 +28,9 @@ typedef struct work {
     parts_batches batches; /* v2 */
     parts_record_fn pass;
     uint64_t seed;
-    uint64_t generation; /* v2: of the entries and frames */
-    idmap entries, frames, files, written;
+    uint64_t generation; /* v2: number of the current one */
+    role_table roles;
+    idmap written;    /* by hash: pseudonyms that are in the map */
     uint64_t *values; /* changed arguments */
     size_t value_capacity;
     batch batch;
@@ -57,73 +45,10 @@ static bool no_memory(gotrace_error *error)
     return false;
 }
 
-static bool is_string(const work *w, const gotrace_record *r)
-{
-    return r->spec->code ==
-           (w->input.version >= GOTRACE_FIRST_V2 ? (int)GOTRACE_V2_String : (int)GOTRACE_V1_String);
-}
-
-/* ---- which files are of the standard library --------------------------------------------------
- */
-
-static bool add_entry(work *w, const gotrace_record *r, gotrace_error *error)
-{
-    entry *e = idmap_insert(&w->entries, r->args[0]);
-    if (!e)
-        return no_memory(error);
-    e->hash = gt_hash_bytes(w->seed, r->data, r->data_size);
-    e->whose = names_is_std(r->data, r->data_size)        ? OF_STD
-               : names_has_package(r->data, r->data_size) ? OF_OTHERS
-                                                          : 0;
-    return true;
-}
-
-enum { BEFORE_FRAMES = 2 }; /* id and number of frames */
-
-static bool add_frames(work *w, const gotrace_record *r, gotrace_error *error)
-{
-    size_t values = gotrace_frame_values(w->input.version);
-    for (size_t i = BEFORE_FRAMES; values > 1 && i + values <= r->arg_count; i += values) {
-        uint64_t function = r->args[i + 1], file = r->args[i + 2];
-        frame *f = idmap_insert(
-            &w->frames, gt_hash_add(w->seed, gt_hash_add(w->seed, w->seed, function), file));
-        if (!f)
-            return no_memory(error);
-        *f = (frame){function, file};
-    }
-    return true;
-}
-
-/* At the end of a generation, whose ids are not valid in the next one. */
-static bool resolve_frames(work *w, gotrace_error *error)
-{
-    size_t cursor = 0;
-    uint64_t key;
-    void *value;
-    while (idmap_next(&w->frames, &cursor, &key, &value)) {
-        const frame *f = value;
-        const entry *function = idmap_find(&w->entries, f->function);
-        const entry *file = idmap_find(&w->entries, f->file);
-        uint8_t *whose = file ? idmap_insert(&w->files, file->hash) : NULL;
-        if (file && !whose)
-            return no_memory(error);
-        if (whose)
-            *whose |= function ? function->whose : OF_OTHERS;
-    }
-    idmap_free(&w->entries);
-    idmap_free(&w->frames);
-    return true;
-}
-
 static gotrace_status see_record(void *ctx, const gotrace_record *r, gotrace_error *error)
 {
     work *w = ctx;
-    bool good = true;
-    if (is_string(w, r))
-        good = add_entry(w, r, error);
-    else if (r->spec->flags & GOTRACE_SPEC_FRAMES)
-        good = add_frames(w, r, error);
-    return good ? GOTRACE_OK : GOTRACE_ERROR;
+    return roles_add(&w->roles, r) || no_memory(error) ? GOTRACE_OK : GOTRACE_ERROR;
 }
 
 /* ---- batches of v2, which contain their size --------------------------------------------------
@@ -219,7 +144,7 @@ static bool add_to_map(work *w, const char *name, size_t size, const char *made,
     size_t known = w->written.count;
     if (!map || (size == made_size && memcmp(name, made, size) == 0))
         return true;
-    if (!idmap_insert(&w->written, gt_hash_bytes(w->seed, name, size)))
+    if (!idmap_insert(&w->written, gt_hash_bytes(w->seed, made, made_size)))
         return no_memory(error);
     if (w->written.count == known)
         return true;
@@ -231,12 +156,11 @@ static bool add_to_map(work *w, const char *name, size_t size, const char *made,
 }
 
 /* Replaces the record's text. */
-static bool replace_text(work *w, gotrace_record *r, gotrace_error *error)
+static bool replace_text(work *w, gotrace_record *r, unsigned roles, gotrace_error *error)
 {
     const char *name = r->data;
     size_t size = r->data_size;
-    const uint8_t *whose = idmap_find(&w->files, gt_hash_bytes(w->seed, name, size));
-    r->data = names_replace(w->job->names, name, &r->data_size, whose && *whose == OF_STD);
+    r->data = names_replace(w->job->names, roles, name, &r->data_size);
     if (r->data_size != size && r->width_count > 0)
         r->width_count--; /* the last one is that of the text's size */
     if (w->job->names->no_memory)
@@ -321,7 +245,7 @@ static bool add_type(work *w, const gotrace_record *r, const uint64_t *values, c
 {
     enum { ADDRESS = 1, SIZE = 4, VALUES = 5, MOST = VALUES * 10 };
     size_t size = (size_t)values[SIZE];
-    const char *made = names_replace_type(w->job->names, name, &size);
+    const char *made = names_replace(w->job->names, 0, name, &size);
     if (w->job->names->no_memory)
         return no_memory(error);
     if (!add_to_map(w, name, (size_t)values[SIZE], made, size, error))
@@ -388,30 +312,52 @@ static bool hide_data(work *w, gotrace_record *r, gotrace_error *error)
     return true;
 }
 
+/* Writes an entry of the string table, a shared one also as the user's. */
+static bool write_string(work *w, const gotrace_record *r, gotrace_error *error)
+{
+    bool shared;
+    gotrace_record own = *r, users = *r;
+    unsigned roles = roles_of(&w->roles, r, &shared);
+    if (!replace_text(w, &own, roles, error) || !write_record(w, &own, NULL, error))
+        return false;
+    uint64_t id = r->args[0] + w->roles.shift;
+    return !shared || (replace_text(w, &users, 0, error) && write_record(w, &users, &id, error));
+}
+
+/* Replaces the arguments and the data of a record other than a string, and writes it. */
+static bool write_changed(work *w, gotrace_record *r, gotrace_error *error)
+{
+    size_t start_pc = start_pc_of(w, r);
+    uint64_t *values = NULL;
+    bool logs = w->job->drop_logs && is_log(w, r), frames = r->spec->flags & GOTRACE_SPEC_FRAMES;
+    bool shifted = roles_is_shifted(&w->roles, r);
+    if (logs || frames || shifted || start_pc != SIZE_MAX) {
+        values = copy_values(w, r, error);
+        if (!values)
+            return false;
+    }
+    if (start_pc != SIZE_MAX)
+        values[start_pc] = names_shift_pc(w->job->names, values[start_pc]);
+    if (frames)
+        shift_pcs(w, r, values);
+    if (shifted)
+        roles_shift(&w->roles, r, values);
+    if (logs)
+        drop_message(w, r, values);
+    bool good = true;
+    if (w->input.version >= GOTRACE_FIRST_V2 && r->spec->code == GOTRACE_V2_ExperimentalBatch)
+        good = hide_data(w, r, error);
+    else if (r->data_size > 0)
+        good = replace_text(w, r, 0, error);
+    return good && write_record(w, r, values, error);
+}
+
 static gotrace_status rewrite_record(void *ctx, const gotrace_record *record, gotrace_error *error)
 {
     work *w = ctx;
     gotrace_record r = *record;
-    bool good = true;
-    size_t start_pc = start_pc_of(w, &r);
-    uint64_t *values = NULL;
-    bool logs = w->job->drop_logs && is_log(w, &r), frames = r.spec->flags & GOTRACE_SPEC_FRAMES;
-    if (logs || frames || start_pc != SIZE_MAX) {
-        values = copy_values(w, &r, error);
-        good = values;
-    }
-    if (values && start_pc != SIZE_MAX)
-        values[start_pc] = names_shift_pc(w->job->names, values[start_pc]);
-    if (values && frames)
-        shift_pcs(w, &r, values);
-    if (values && logs)
-        drop_message(w, &r, values);
-    if (good && w->input.version >= GOTRACE_FIRST_V2 &&
-        r.spec->code == GOTRACE_V2_ExperimentalBatch)
-        good = hide_data(w, &r, error);
-    else if (good && r.data_size > 0)
-        good = replace_text(w, &r, error);
-    good = good && write_record(w, &r, values, error);
+    bool good = roles_is_string(&w->roles, &r) ? write_string(w, &r, error)
+                                               : write_changed(w, &r, error);
     return !good ? GOTRACE_ERROR : w->job->to->failed ? GOTRACE_END : GOTRACE_OK;
 }
 
@@ -461,6 +407,14 @@ static bool walk_v1(work *w, gotrace_error *error)
     return walk(w, PARTS_HEADER, size - PARTS_HEADER, error);
 }
 
+static bool end_generation(work *w, gotrace_error *error)
+{
+    if (!w->writes)
+        return roles_end_generation(&w->roles) || no_memory(error);
+    roles_next_generation(&w->roles);
+    return true;
+}
+
 /* Batch by batch, so that only the rest of a damaged one is lost. */
 static bool walk_v2(work *w, gotrace_error *error)
 {
@@ -468,7 +422,7 @@ static bool walk_v2(work *w, gotrace_error *error)
         const parts_batch *b = &w->batches.list[i];
         /* In a damaged trace the next generation may have the same number. */
         bool ends = b->kind == PARTS_END || b->generation != w->generation;
-        if (!w->writes && ends && !resolve_frames(w, error))
+        if (ends && !end_generation(w, error))
             return false;
         w->generation = b->generation;
         if (!walk(w, b->offset, b->size, error))
@@ -482,12 +436,15 @@ static bool run_pass(work *w, bool writes, gotrace_error *error)
 {
     w->writes = writes;
     w->pass = writes ? rewrite_record : see_record;
+    w->generation = 0;
+    if (writes)
+        roles_rewind(&w->roles);
     if (!parts_walker_init(&w->walker, w->input.version, writes ? w->job->config : &w->quiet,
                            error))
         return false;
     bool good = w->input.version < GOTRACE_FIRST_V2 ? walk_v1(w, error) : walk_v2(w, error);
     parts_walker_free(&w->walker);
-    return good && (writes ? end_batch(w, error) : resolve_frames(w, error));
+    return good && (!writes || end_batch(w, error)) && end_generation(w, error);
 }
 
 static bool index_batches(work *w, gotrace_error *error)
@@ -523,15 +480,11 @@ gotrace_status anonymize_write(const anonymize_job *job, gotrace_error *error)
               .seed = gt_hash_seed()};
     w.quiet.on_problem = NULL;
     w.quiet.on_progress = NULL;
-    idmap_init(&w.entries, sizeof(entry));
-    idmap_init(&w.frames, sizeof(frame));
-    idmap_init(&w.files, sizeof(uint8_t));
+    roles_init(&w.roles, job->version);
     idmap_init(&w.written, sizeof(uint8_t));
     error->rule = GOTRACE_RULE_NONE;
     bool good = index_batches(&w, error) && run_pass(&w, false, error) && write_all(&w, error);
-    idmap_free(&w.entries);
-    idmap_free(&w.frames);
-    idmap_free(&w.files);
+    roles_free(&w.roles);
     idmap_free(&w.written);
     parts_drop(&w.memory, w.values, w.value_capacity, sizeof *w.values);
     free(w.scratch.bytes);

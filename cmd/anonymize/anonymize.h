@@ -1,9 +1,9 @@
 /*
  * anonymize.h - write a trace with other names and PCs, and otherwise the same.
  *
- * Two passes: a file of the standard library stays, and which file is one can be seen only from the
- * stacks, which come after the strings, or before. The second pass writes every record again, so
- * that nothing that is not understood gets into the output.
+ * Two passes: names of Go and its library stay where they are used as such, which only the events
+ * and the stacks show, and these come after the strings, or before (roles.h). The second pass
+ * writes every record again, so that nothing that is not understood gets into the output.
  */
 #ifndef ANONYMIZE_H
 #define ANONYMIZE_H

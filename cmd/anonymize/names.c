@@ -133,6 +133,12 @@ static bool is_word(char c)
            (c >= 'A' && c <= 'Z');
 }
 
+/* Whether a symbol may have this character between its words. */
+static bool joins_words(char c)
+{
+    return c != '\0' && strchr(".()*-[],", c);
+}
+
 static bool is_number(text t)
 {
     for (const char *p = t.p; p < t.end; p++)
@@ -141,13 +147,20 @@ static bool is_number(text t)
     return size_of(t) > 0;
 }
 
+/* Whether the compiler counts with this number: one with more digits is somebody's. */
+static bool is_small_number(text t)
+{
+    enum { MOST_DIGITS = 6 };
+    return is_number(t) && size_of(t) <= MOST_DIGITS;
+}
+
 /* Whether the compiler made this part of a name: func1, gowrap2, deferwrap1, init, glob. */
 static bool is_of_compiler(text t)
 {
     static const char *const words[] = {"func", "gowrap", "deferwrap", "init", "glob"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         text rest = {t.p + strlen(words[i]), t.end};
-        if (begins(t, words[i]) && (rest.p == t.end || is_number(rest)))
+        if (begins(t, words[i]) && (rest.p == t.end || is_small_number(rest)))
             return true;
     }
     return false;
@@ -164,16 +177,16 @@ static bool put_symbol(maker *m, text rest, bool is_main)
         for (word.end = rest.p; word.end < rest.end && is_word(*word.end); word.end++)
             ;
         if (word.end == word.p) {
-            if (!strchr(".()*-[],", *rest.p) || *rest.p == '\0')
+            if (!joins_words(*rest.p))
                 return false;
             put(m, rest.p++, 1);
             continue;
         }
         rest.p = word.end;
-        bool stays = is_of_compiler(word) || (numbered && is_number(word)) ||
+        bool stays = is_of_compiler(word) || (numbered && is_small_number(word)) ||
                      (word.p[-1] == '-' && is(word, "fm")) ||
                      (is_main && rest.p == rest.end && word.p[-1] == '.' && is(word, "main"));
-        numbered = is_of_compiler(word) || (numbered && is_number(word));
+        numbered = is_of_compiler(word) || (numbered && is_small_number(word));
         if (stays)
             put_text(m, word);
         else
@@ -182,22 +195,53 @@ static bool put_symbol(maker *m, text rest, bool is_main)
     return true;
 }
 
+/* Whether this is spelled like (a part of) a symbol of the standard library: ASCII words, of which
+ * none begins with a digit but small numbers. */
+static bool is_std_symbol(text t)
+{
+    while (t.p < t.end) {
+        text word = t;
+        for (word.end = t.p; word.end < t.end && is_word(*word.end); word.end++)
+            if ((unsigned char)*word.end >= 0x80)
+                return false;
+        if (word.end == word.p && !joins_words(*word.p))
+            return false;
+        if (word.end > word.p && is_digit(*word.p) && !is_small_number(word))
+            return false;
+        t.p = word.end > word.p ? word.end : word.p + 1;
+    }
+    return true;
+}
+
+/* A function with type arguments: what is before them, they, and what is after them. */
+typedef struct generic {
+    text before, types,
+        after; /* types: without the brackets; empty, like after, if there are none */
+} generic;
+
+static generic split_generic(text name)
+{
+    const char *bracket = size_of(name) > 0 ? memchr(name.p, '[', size_of(name)) : NULL;
+    if (!bracket)
+        return (generic){name, {name.end, name.end}, {name.end, name.end}};
+    const char *end = last_of((text){bracket, name.end}, ']');
+    text types = {bracket + 1, end ? end : name.end};
+    return (generic){{name.p, bracket}, types, {types.end, name.end}};
+}
+
 /* A function of the standard library stays, except for type arguments that are spelled out. */
 static void put_std(maker *m, text name)
 {
-    const char *bracket = memchr(name.p, '[', size_of(name));
-    text before = {name.p, bracket ? bracket : name.end};
-    put_text(m, before);
-    if (!bracket)
+    generic g = split_generic(name);
+    put_text(m, g.before);
+    if (g.before.end == name.end)
         return;
-    const char *end = last_of((text){bracket, name.end}, ']');
-    text types = {bracket + 1, end ? end : name.end};
     put(m, "[", 1);
-    if (is(types, "..."))
-        put_text(m, types);
+    if (is(g.types, "..."))
+        put_text(m, g.types);
     else
-        put_pseudonym(m, types);
-    put_text(m, (text){types.end, name.end});
+        put_pseudonym(m, g.types);
+    put_text(m, g.after);
 }
 
 static bool put_function(maker *m, text name, text package)
@@ -212,24 +256,45 @@ static bool put_function(maker *m, text name, text package)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* The part of a path from the package of the standard library on: "runtime/proc.go". */
+/* The part of a path from the package of the standard library on: "runtime/proc.go"; empty if it
+ * has none, or if the file is not named like one of Go's. */
 static text std_part(text path)
 {
     const char *slash = last_of(path, '/');
+    text none = {path.end, path.end};
+    for (const char *p = slash ? slash + 1 : path.end; p < path.end; p++)
+        if ((!is_word(*p) && *p != '.') || (unsigned char)*p >= 0x80)
+            return none;
     for (const char *p = path.p; slash && p < slash; p++)
         if ((p == path.p || p[-1] == '/') && known_package(p, (size_t)(slash - p)))
             return (text){p, path.end};
-    return (text){path.end, path.end};
+    return none;
+}
+
+/* Whether a system or the Go project installs Go in this folder: "/usr/lib/go-1.26". */
+static bool is_usual_root(text folder)
+{
+    static const char *const roots[] = {"/usr/local/go", "/usr/lib/go", "/usr/lib/golang",
+                                        "/usr/share/go"};
+    const char *end = folder.end;
+    while (end > folder.p && (is_digit(end[-1]) || end[-1] == '.'))
+        end--;
+    if (end > folder.p && end < folder.end && end[-1] == '-' && folder.end - end <= 8)
+        folder.end = end - 1; /* a version */
+    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++)
+        if (is(folder, roots[i]))
+            return true;
+    return false;
 }
 
 /* A file of the standard library stays; the folder in which Go is installed is replaced, unless it
- * is one of the system. */
+ * is a usual one. */
 static void put_std_file(maker *m, text path, text part)
 {
     text folder = {path.p, part.p};
     const char *rest = ends(folder, "/src/") ? "/src/" : "/";
     text root = {folder.p, folder.end - strlen(rest)};
-    if (size_of(folder) > strlen(rest) && !begins(folder, "/usr/")) {
+    if (size_of(folder) > strlen(rest) && !is_usual_root(root)) {
         put(m, "/", *folder.p == '/');
         put_pseudonym(m, root);
         put_text(m, (text){root.end, folder.end});
@@ -275,8 +340,10 @@ static bool is_known_to_gccgo(text package)
 static bool is_std_function(text name)
 {
     text package = package_of(name);
+    generic g = split_generic(name);
     return size_of(package) > 0 &&
-           (known_package(package.p, size_of(package)) || is_known_to_gccgo(package));
+           (known_package(package.p, size_of(package)) || is_known_to_gccgo(package)) &&
+           is_std_symbol((text){package.end, g.before.end}) && is_std_symbol(g.after);
 }
 
 bool names_is_std(const char *name, size_t size)
@@ -300,38 +367,42 @@ static bool is_kept(names *n, text name)
     return false;
 }
 
-const char *names_replace(names *n, const char *bytes, size_t *size, bool of_std)
+/* Whether Go has exactly this text where it is used. */
+static bool is_known(unsigned roles, text name)
 {
-    text name = {bytes, bytes + *size}, package = package_of(name);
-    if (size_of(name) == 0 || (!n->all && known_word(name.p, size_of(name))) || is_kept(n, name))
+    return ((roles & NAMES_RUNTIME) && known_reason(name.p, size_of(name))) ||
+           ((roles & (NAMES_FUNCTION | NAMES_FILE)) && known_symbol(name.p, size_of(name)));
+}
+
+/* False if the name does not look like what it is used as. */
+static bool put_name(maker *m, unsigned roles, text name)
+{
+    text package = package_of(name);
+    const char *extension = extension_of(name);
+    text part = roles & NAMES_STD_FILE ? std_part(name) : (text){0};
+    if (size_of(part) > 0)
+        put_std_file(m, name, part);
+    else if ((roles & NAMES_FUNCTION) && !m->names->all && is_std_function(name))
+        put_std(m, name);
+    else if ((roles & NAMES_FILE) && extension)
+        put_file(m, name, extension);
+    else
+        return (roles & NAMES_FUNCTION) && size_of(package) > 0 && put_function(m, name, package);
+    return true;
+}
+
+const char *names_replace(names *n, unsigned roles, const char *bytes, size_t *size)
+{
+    text name = {bytes, bytes + *size};
+    if (n->all)
+        roles &= ~(unsigned)NAMES_STD_FILE;
+    if (size_of(name) == 0 || (!n->all && is_known(roles, name)) || is_kept(n, name))
         return bytes;
     maker m = {.names = n};
-    const char *extension = extension_of(name);
-    text part = of_std && !n->all ? std_part(name) : (text){0};
-    bool good = true;
-    if (size_of(part) > 0)
-        put_std_file(&m, name, part);
-    else if (!n->all && is_std_function(name) && !ends(name, ".go"))
-        put_std(&m, name);
-    else if (extension)
-        put_file(&m, name, extension);
-    else
-        good = size_of(package) > 0 && put_function(&m, name, package);
-    if (!good || m.full) {
+    if (!put_name(&m, roles, name) || m.full) {
         m.size = 0;
         put_pseudonym(&m, name);
     }
-    *size = m.size;
-    return n->made;
-}
-
-const char *names_replace_type(names *n, const char *bytes, size_t *size)
-{
-    text name = {bytes, bytes + *size};
-    if (size_of(name) == 0 || is_kept(n, name))
-        return bytes;
-    maker m = {.names = n};
-    put_pseudonym(&m, name);
     *size = m.size;
     return n->made;
 }

@@ -29,6 +29,15 @@ typedef struct names {
 
 void names_init(names *n, const void *key, size_t size);
 
+/* What a name is used as in the trace: a name that Go itself has may stay only there. Any other
+ * text is the user's: logs, tasks, regions, types, and strings to which nothing refers. */
+enum names_role {
+    NAMES_RUNTIME = 1,  /* why a goroutine waits or stops, or the world stops; a label */
+    NAMES_FUNCTION = 2, /* of a frame */
+    NAMES_FILE = 4,     /* of a frame */
+    NAMES_STD_FILE = 8, /* NAMES_FILE, with functions of the runtime or standard library only */
+};
+
 /* Whether this is a function of the runtime or of the standard library. */
 bool names_is_std(const char *name, size_t size);
 
@@ -36,19 +45,17 @@ bool names_is_std(const char *name, size_t size);
 bool names_has_package(const char *name, size_t size);
 
 /* Returns the name that replaces this one, valid until the next call, or the name itself if it
- * stays. of_std: it is the file of a function of the runtime or the standard library. */
-const char *names_replace(names *n, const char *name, size_t *size, bool of_std);
-
-/* The same for a type, whose package is the last word of its path: none stays but those of keep. */
-const char *names_replace_type(names *n, const char *name, size_t *size);
+ * stays. roles: names_role, of all its uses; 0: the user's. */
+const char *names_replace(names *n, unsigned roles, const char *name, size_t *size);
 
 /* Returns another PC whose varint has the same size. Different PCs remain different; 0, which means
  * none, stays. */
 uint64_t names_shift_pc(const names *n, uint64_t pc);
 
-/* known.c: whether this is the path of a package of the standard library, or a word of the
- * runtime: a reason to wait or to stop the world, a label. */
+/* known.c: whether this is the path of a package of the standard library; a reason or a label of
+ * the runtime; a function or a file that the compiler or the linker makes. */
 bool known_package(const char *path, size_t size);
-bool known_word(const char *name, size_t size);
+bool known_reason(const char *text, size_t size);
+bool known_symbol(const char *name, size_t size);
 
 #endif
