@@ -28,6 +28,7 @@
     X(15, WIRE_VARINT, "wire.varint", MALFORMED, FATAL, "a number takes at most ten bytes and 64 bits", "Go readVal; the tracers' traceBytesPerNumber") \
     X(16, WIRE_LENGTH, "wire.length", MALFORMED, FATAL, "a record's values end where its length says", "Go readTrace") \
     X(17, WIRE_TRUNCATED, "wire.truncated", UNFINISHED, FATAL, "the last record is complete", "Go readTrace") \
+    X(72, WIRE_TEXT, "wire.text", MALFORMED, FATAL, "a trace contains nothing that the program prints", "gotrace") \
     X(18, BATCH_HEADER, "batch.header", MALFORMED, FATAL, "a batch starts with a batch record, and is at most 64 KiB long", "Go readBatch") \
     X(19, BATCH_EVENT, "batch.event", MALFORMED, PROBLEM, "a batch contains complete records of its own kind", "Go readTimedBaseEvent, addStrings, addStacks, addCPUSamples, setSyncBatch") \
     X(20, GENERATION_NUMBER, "generation.number", MALFORMED, PROBLEM, "generations are numbered from 1, consecutively, and are not mixed", "Go readGeneration") \

@@ -151,6 +151,12 @@ static void trace_after(D *d)
     append(d, header, sizeof header, "the header of another trace");
 }
 
+static void wire_text(D *d)
+{
+    static const char text[] = "panic: boom\n\ngoroutine 1 [running]:\nmain.main()\n";
+    append(d, text, sizeof text - 1, "the report of a panic");
+}
+
 static void event_arity(D *d)
 {
     /* GoEnd in inline form, with two arguments too many. */
@@ -602,6 +608,7 @@ static const struct {
     {GOTRACE_RULE_WIRE_LENGTH, 7, LAST_V1, wire_length},
     {GOTRACE_RULE_WIRE_TRUNCATED, 5, LAST_V1, wire_truncated},
     {GOTRACE_RULE_WIRE_TRUNCATED, GOTRACE_FIRST_V2, GEN_NEWEST, wire_truncated_v2},
+    {GOTRACE_RULE_WIRE_TEXT, 5, GEN_NEWEST, wire_text},
     {GOTRACE_RULE_BATCH_HEADER, GOTRACE_FIRST_V2, GEN_NEWEST, batch_header},
     {GOTRACE_RULE_BATCH_EVENT, GOTRACE_FIRST_V2, GEN_NEWEST, batch_event},
     {GOTRACE_RULE_GENERATION_NUMBER, GOTRACE_FIRST_V2, GOTRACE_FIRST_GENERATION_END - 1,

@@ -149,8 +149,7 @@ static void emit_damage(repair *r)
             continue;
         size_t next = b ? b->offset : r->size;
         if (next > at) {
-            repair_report(r, REPAIR_BYTES, at, next - at, "%zu byte%s in no batch", next - at,
-                          plural(next - at));
+            repair_report_bytes(r, at, next - at, "in no batch");
             r->totals->bytes_lost += next - at;
         }
         if (!b)

@@ -67,6 +67,18 @@ void repair_report(repair *r, repair_kind kind, uint64_t offset, uint64_t count,
     emit_finding(r, &finding);
 }
 
+void repair_report_bytes(repair *r, size_t at, size_t size, const char *where)
+{
+    char quote[GT_TEXT_QUOTE];
+    if (repair_is_text(r, r->bytes + at, at + size)) {
+        gt_text_quote(r->bytes + at, r->bytes + at + size, quote);
+        repair_report(r, REPAIR_BYTES, at, size, "%zu byte%s of text %s: \"%s\"", size,
+                      plural(size), where, quote);
+    } else {
+        repair_report(r, REPAIR_BYTES, at, size, "%zu byte%s %s", size, plural(size), where);
+    }
+}
+
 bool repair_examine(repair *r, const uint8_t *bytes, size_t size, verdict_problem_fn each,
                     void *ctx, verdict *v)
 {
@@ -512,7 +524,7 @@ static bool all_traces(repair *r)
     if (at > 0 && !written && at < size) {
         r->totals->bytes_lost += at;
         r->totals->identical = false;
-        repair_report(r, REPAIR_BYTES, 0, at, "%zu byte%s before the trace", at, plural(at));
+        repair_report_bytes(r, 0, at, "before the trace");
     }
     r->headless = false;
     for (size_t next; at < size; at = next) {

@@ -49,6 +49,7 @@
 
 #include "cmd/parts/parts.h"
 #include "cmd/repair/verdict.h"
+#include "core/text.h"
 
 /* ---- interface for the program --------------------------------------------------------------- */
 
@@ -233,6 +234,8 @@ void repair_report_generations(repair *r, repair_kind kind, uint64_t first, uint
                                const char *why);
 void repair_report(repair *r, repair_kind kind, uint64_t offset, uint64_t count, const char *text,
                    ...) __attribute__((format(printf, 5, 6)));
+/* Report bytes that are lost, and the text of the program that is in them. */
+void repair_report_bytes(repair *r, size_t at, size_t size, const char *where);
 
 /* Decode the record at p. False if it is invalid or incomplete; then size is the number of bytes
  * read. */
@@ -255,6 +258,13 @@ static inline bool repair_step(uint64_t *now, uint64_t delta)
     bool possible = then <= UINT64_C(1) << 62;
     *now = possible ? then : *now;
     return possible;
+}
+
+/* Whether the text of the program begins at p, before the offset `end`: its bytes are no records.
+ */
+static inline bool repair_is_text(const repair *r, const uint8_t *p, size_t end)
+{
+    return gt_text_begins(p, r->bytes + end, end == r->size);
 }
 
 /* Make room for so many more bytes. False if memory or disk space runs out; error is set. */

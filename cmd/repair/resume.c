@@ -27,6 +27,7 @@ typedef struct step {
     uint32_t records; /* number of records in the chain */
     uint32_t joined;  /* number of earlier offsets whose chain leads here */
     bool whole;       /* the chain leads to the next batch */
+    bool text;        /* this is in the text of the program */
 } step;
 
 /* Bounds for plausible records, from the rest of the trace. */
@@ -98,17 +99,32 @@ static bool is_plausible(const repair *r, const bounds *k, const repair_record *
     return true;
 }
 
+/* Mark the text of the program. */
+static void mark_text(const repair *r, size_t from, size_t end, step *steps)
+{
+    for (size_t at = from, next; at < end; at = next) {
+        const uint8_t *p = r->bytes + at;
+        size_t size = gt_text_run(p, r->bytes + end);
+        bool text = size > 0 && repair_is_text(r, p, r->size);
+        next = at + size + (size == 0);
+        for (size_t i = at; i < next; i++)
+            steps[i - from].text = text;
+    }
+}
+
 /* Compute the chain from each offset in [from, end). The work is limited: input crafted to be
  * parsed far from every offset gets no chains below some offset. */
 static void find_chains(const repair *r, const bounds *k, size_t from, size_t end, step *steps)
 {
     repair_record record;
     uint64_t spent = 0;
+    mark_text(r, from, end, steps);
     steps[end - from] = (step){.size = 1, .whole = true};
     for (size_t at = end; at-- > from;) {
         step *s = &steps[at - from];
+        bool text = s->text;
         *s = (step){.size = 0};
-        if (spent / REPAIR_SEARCH_FACTOR > end - from || !may_begin(r, r->bytes[at]))
+        if (text || spent / REPAIR_SEARCH_FACTOR > end - from || !may_begin(r, r->bytes[at]))
             continue;
         bool whole = repair_record_at(r->version, r->bytes + at, r->bytes + end, &record);
         spent += record.size;

@@ -231,7 +231,8 @@ static size_t v2_records(const repair *r, repair_batch *b, size_t stop)
          (b->kind == PARTS_SYNC && r->version >= GOTRACE_FIRST_SYNC)) &&
         p < end)
         p++;
-    while (p < end && repair_read_record(r, p, end, &record) && v2_belongs(r, b->kind, &record)) {
+    while (p < end && !repair_is_text(r, p, stop) && repair_read_record(r, p, end, &record) &&
+           v2_belongs(r, b->kind, &record)) {
         if (record.spec->flags & GOTRACE_SPEC_TIMED) {
             if (record.args[0] > UINT64_C(1) << 62 || b->last + record.args[0] > UINT64_C(1) << 62)
                 break;
@@ -260,6 +261,8 @@ static bool v2_batch(repair *r, size_t at, bool sure, repair_batch *b)
         return false;
     if (b->kind == PARTS_END)
         return sure;
+    if (repair_is_text(r, r->bytes + at, r->size))
+        return false;
     /* Go's tracers pad the size to ten bytes, so that other bytes rarely look like a header. Other
      * writers may not pad it. */
     bool first = sure && r->count == 0;
@@ -401,6 +404,7 @@ static void v1_records(const repair *r, repair_batch *b)
     repair_record record;
     b->kind = PARTS_TABLES;
     while (p < end && !ends_batch(r, b, (size_t)(p - r->bytes)) &&
+           (*p == GOTRACE_V1_String || !repair_is_text(r, p, r->size)) &&
            repair_read_record(r, p, end, &record) && !holds_header(r, b, &record)) {
         if (record.spec->flags & GOTRACE_SPEC_TIMED) {
             if (!repair_step(&b->last, record.args[r->version < 7]))
@@ -415,13 +419,15 @@ static void v1_records(const repair *r, repair_batch *b)
     }
     b->end = (size_t)(p - r->bytes);
     repair_batch next;
-    b->cut = b->end < r->size && !v1_header(r, b->end, &next);
+    b->cut = b->end < r->size && !v1_header(r, b->end, &next) &&
+             !repair_is_text(r, r->bytes + b->end, r->size);
 }
 
 static bool v1_batch(repair *r, size_t at, bool sure, repair_batch *b)
 {
     enum { ENOUGH = 64 }; /* bytes of records; less can be chance */
-    if ((!sure && r->spent / REPAIR_SEARCH_FACTOR > r->size) || !v1_header(r, at, b))
+    if ((!sure && r->spent / REPAIR_SEARCH_FACTOR > r->size) || !v1_header(r, at, b) ||
+        repair_is_text(r, r->bytes + at, r->size))
         return false;
     if (!sure &&
         (ends_exit(r, b) || (r->count > 0 && is_false_header(r, &r->batches[r->count - 1], b))))

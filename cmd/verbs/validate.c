@@ -61,6 +61,23 @@ static void print_json(out *o, const input *in)
     out_str(o, "}\n");
 }
 
+/* The writer's own events count too, so that `kept` may exceed the events of a trace that was read
+ * to its end. */
+static void print_promise(const input *in, uint64_t kept)
+{
+    const gotrace_summary *sum = gotrace_reader_summary(in->reader);
+    uint64_t all = sum->events;
+    if (kept > all && sum->unread_bytes > 0)
+        diag_problem_note(in->name, GOTRACE_NO_OFFSET,
+                          "gotrace repair keeps %" PRIu64 " events, %" PRIu64
+                          " more than can be read without it",
+                          kept, kept - all);
+    else
+        diag_problem_note(in->name, GOTRACE_NO_OFFSET,
+                          "gotrace repair keeps %" PRIu64 " of %" PRIu64 " event%s",
+                          kept < all ? kept : all, all, plural(all));
+}
+
 /* Recommend what to do with a trace that violates rules. */
 static void advise(const input *in)
 {
@@ -73,9 +90,7 @@ static void advise(const input *in)
         diag_problem_note(in->name, GOTRACE_NO_OFFSET,
                           "gotrace repair writes a valid trace with what can be kept");
     else if (recovery_measure(in, &kept))
-        diag_problem_note(in->name, GOTRACE_NO_OFFSET,
-                          "gotrace repair keeps %" PRIu64 " of %" PRIu64 " event%s",
-                          kept < all ? kept : all, all, plural(all));
+        print_promise(in, kept);
 }
 
 static int validate_file(session *s, const char *path)

@@ -5,6 +5,7 @@
 
 #include "core/errors.h"
 #include "core/foreign.h"
+#include "core/text.h"
 
 /* Skips that many varints; *last is set to the last one. On failure returns NULL and sets
  * *status. */
@@ -164,10 +165,16 @@ static size_t parse_version(const uint8_t header[GT_HEADER_SIZE], int *major, in
 
 static int refuse_magic(const uint8_t *p, size_t n, const char *why, gotrace_error *error)
 {
+    char quote[GT_TEXT_QUOTE];
     const char *kind = gt_foreign(p, n);
+    bool text = gt_text_run(p, p + n) == n || gt_text_begins(p, p + n, false);
+    gt_text_quote(p, p + n, quote);
     if (kind)
         gt_error_set(error, GOTRACE_RULE_HEADER_FOREIGN, GT_AT(0),
                      "this is not a Go trace: it is %s", kind);
+    else if (text)
+        gt_error_set(error, GOTRACE_RULE_HEADER_MAGIC, GT_AT(0),
+                     "this is not a Go trace: it begins with the text \"%s\"", quote);
     else
         gt_error_set(error, GOTRACE_RULE_HEADER_MAGIC, GT_AT(0), "this is not a Go trace%s", why);
     return 0;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/times.h"
+#include "read/text.h"
 #include "read/v1/flips.h"
 #include "read/v1/index.h"
 
@@ -28,7 +29,10 @@ typedef struct skim {
     const uint8_t *p, *end;
     bool at_end;             /* the window reaches the end of the file */
     bool ended;              /* by damage */
-    bool again;              /* a bit was corrected: the pass begins again */
+    bool again;              /* a bit was corrected, or text was found: the pass begins again */
+    uint64_t text;           /* where a text begins; UINT64_MAX: none was found */
+    bool no_text;            /* none is looked for */
+    bool mixed;              /* the pass ended at a text */
     uint64_t starts[STARTS]; /* offsets of records at which skim_fast began; the last ones */
     size_t start_count;
     uint8_t counts[64]; /* number of values by type */
@@ -121,6 +125,36 @@ static bool correct_bit(skim *s, bool ends)
     s->again = reader->flips.mends = result == GT_FLIP_FOUND;
     s->ended = s->ended || s->again;
     return result != GT_FLIP_FAILED;
+}
+
+/* ---- text of the program --------------------------------------------------------------------- */
+
+/* If text of the program is at s->p, the pass begins again and ends at the first record in it, so
+ * that none of it is read as a record. A string may be text. False on failure. */
+static bool find_text(skim *s)
+{
+    if (s->no_text || s->text != UINT64_MAX || *s->p == GOTRACE_V1_String)
+        return true;
+    if (s->end - s->p < GT_TEXT_LOOK && !s->at_end && !refill(s, GT_TEXT_LOOK))
+        return false;
+    if (!gt_text_begins(s->p, s->end, s->at_end))
+        return true;
+    if (!gt_text_find(s->reader, offset_of(s, s->p), &s->text))
+        return false;
+    s->again = s->ended = s->text != UINT64_MAX;
+    return true;
+}
+
+/* The pass has arrived at the text. It may be in a record, such as a message, and end with it. */
+static bool end_at_text(skim *s)
+{
+    char quote[GT_TEXT_QUOTE];
+    s->text = UINT64_MAX;
+    if (!gt_text_at(s->reader, offset_of(s, s->p), quote))
+        return false;
+    s->mixed = *quote != '\0';
+    s->no_text = true;
+    return !s->mixed || DAMAGED(s, s->p, GOTRACE_RULE_WIRE_TEXT, GT_TEXT_MESSAGE, quote);
 }
 
 /* ---- procs and runs ------------------------------------------------------------------------ */
@@ -548,6 +582,8 @@ static bool skim_slowly(skim *s)
 {
     gt_frame frame;
     gotrace_reader *reader = s->reader;
+    if (!find_text(s) || s->again)
+        return s->again;
     for (;;) {
         gt_wire_status status = gt_wire_frame(s->index->shapes, reader->summary.version,
                                               reader->limits.string_bytes, s->p,
@@ -612,6 +648,8 @@ static void skim_fast(skim *s)
 {
     gotrace_summary *summary = &s->reader->summary;
     const uint8_t *p = s->p, *safe = s->end - NEAR_END;
+    if (s->text != UINT64_MAX && s->text < offset_of(s, safe))
+        safe = s->window + (s->text > s->base ? s->text - s->base : 0);
     uint64_t records = 0;
     while (p < safe) {
         uint8_t skip = s->skips[*p], type = *p & 0x3f;
@@ -688,6 +726,8 @@ static bool check_whole(skim *s)
 {
     gotrace_summary *summary = &s->reader->summary;
     gt_place end = GT_AT(summary->size - summary->unread_bytes);
+    if (s->mixed) /* that says why there is no more */
+        return true;
     if (summary->events == 0)
         return gt_report(s->reader, GOTRACE_RULE_TRACE_EMPTY, end, "the trace contains no events");
     if (!s->index->has_frequency)
@@ -711,7 +751,7 @@ static bool skim_all(skim *s)
             return false;
         if (s->p == s->end)
             break;
-        if (!skim_slowly(s))
+        if (offset_of(s, s->p) >= s->text ? !end_at_text(s) : !skim_slowly(s))
             return false;
     }
     s->ends_with_tables = s->last_batches == 1 && s->run_events == 0;
@@ -746,11 +786,11 @@ static bool pass(skim *s)
 bool gt_index_build(gotrace_reader *reader)
 {
     gt_index *index = &reader->index;
-    skim s = {.reader = reader, .index = index};
+    skim s = {.reader = reader, .index = index, .text = UINT64_MAX};
     bool ok = pass(&s);
     while (ok && s.again) {
-        gt_index_forget(reader);
-        s = (skim){.reader = reader, .index = index};
+        gt_index_forget(reader, s.text);
+        s = (skim){.reader = reader, .index = index, .text = s.text};
         ok = pass(&s);
     }
     reader->flips.replayed = 0;

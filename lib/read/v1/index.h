@@ -9,7 +9,7 @@
 void gt_index_init(gotrace_reader *reader);
 
 /* After a bit was corrected: forgets what was read. */
-void gt_index_forget(gotrace_reader *reader);
+void gt_index_forget(gotrace_reader *reader, uint64_t text);
 
 /* Call when the index is complete. False on failure. */
 bool gt_index_finish(gotrace_reader *reader);

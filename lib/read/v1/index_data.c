@@ -18,7 +18,7 @@ void gt_index_init(gotrace_reader *reader)
                             (2 + reader->limits.frames * gotrace_frame_values(version));
 }
 
-void gt_index_forget(gotrace_reader *reader)
+void gt_index_forget(gotrace_reader *reader, uint64_t text)
 {
     gotrace_summary *summary = &reader->summary;
     gt_flips *f = &reader->flips;
@@ -28,8 +28,11 @@ void gt_index_forget(gotrace_reader *reader)
     memset(summary->type_bytes, 0, sizeof summary->type_bytes);
     summary->unread_bytes = 0;
     reader->progress_done = 0;
-    if (f->list[f->count - 1].offset > f->replayed)
-        f->replayed = f->list[f->count - 1].offset;
+    uint64_t flip = f->count > 0 ? f->list[f->count - 1].offset : 0;
+    if (flip > f->replayed)
+        f->replayed = flip;
+    if (text != UINT64_MAX && text > f->replayed)
+        f->replayed = text;
 }
 
 bool gt_find_first(const gotrace_reader *reader, const uint64_t *v, const uint8_t *p,

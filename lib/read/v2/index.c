@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "read/text.h"
 #include "read/v2/flips.h"
 #include "read/v2/header.h"
 
@@ -20,6 +21,7 @@ typedef struct look {
     uint64_t base; /* offset of bytes[0] */
     size_t have;
     uint64_t at; /* offset of the next header */
+    bool mixed;  /* ended at a text of the program */
     bool damaged;
     bool again; /* a bit was corrected: the headers are read again */
     bool open;  /* the last generation is not complete */
@@ -393,6 +395,24 @@ static bool place_batch(look *l, gt_batch *batch, uint64_t generation, uint8_t f
     return check_number(l, batch, &generation) && (l->again || place_in_generation(l, generation));
 }
 
+/* Reports the text of the program where a batch is expected; first: its first byte. False if there
+ * is none, or on failure. */
+static bool is_text(look *l, uint8_t first, bool *failed)
+{
+    char quote[GT_TEXT_QUOTE] = "";
+    bool ends = first == GOTRACE_V2_EndOfGeneration && l->open &&
+                l->reader->summary.version >= GOTRACE_FIRST_GENERATION_END;
+    if (first == GOTRACE_V2_EventBatch || ends || gt_text_char(&first, &first + 1) == 0)
+        return false;
+    *failed = !gt_text_at(l->reader, l->at, quote);
+    if (*failed || !*quote)
+        return false;
+    l->damaged = l->mixed = true;
+    l->reader->summary.unread_bytes = l->reader->summary.size - l->at;
+    *failed = !gt_report(l->reader, GOTRACE_RULE_WIRE_TEXT, place(l), GT_TEXT_MESSAGE, quote);
+    return !*failed;
+}
+
 /* Reads the header of a batch, or the end of a generation. */
 static bool read_batch(look *l)
 {
@@ -402,6 +422,9 @@ static bool read_batch(look *l)
     const uint8_t *bytes = peek_header(l, &n);
     if (!bytes)
         return false;
+    bool failed = false;
+    if (is_text(l, *bytes, &failed) || failed)
+        return !failed;
     gt_v2_header_result result = gt_v2_parse_header(bytes, n, summary->version, &h);
     bool ends = h.type == GOTRACE_V2_EndOfGeneration;
     if (result != GT_HEADER_READ || (ends && !l->open))
@@ -488,8 +511,8 @@ static bool check_end(look *l)
 {
     struct gt_v2 *v2 = l->v2;
     if (v2->batch_count == 0)
-        return gt_report(l->reader, GOTRACE_RULE_TRACE_EMPTY, GT_AT(l->at),
-                         "the trace contains no batches");
+        return l->mixed || gt_report(l->reader, GOTRACE_RULE_TRACE_EMPTY, GT_AT(l->at),
+                                     "the trace contains no batches");
     gt_generation *last = last_generation(l);
     bool cut = false;
     if (l->reader->summary.version < GOTRACE_FIRST_GENERATION_END) {
