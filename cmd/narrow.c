@@ -59,7 +59,7 @@ bool narrow_expect_size(const format *target, int version, uint64_t bytes)
         return false;
     grow(expected, target, bytes);
     human_bytes(most, sizeof most, target->viewer_bytes);
-    diag_note("the timeline will have about %s (of a quiet program) to %s (of a busy one), and %s "
+    diag_note("the timeline will be about %s (of a quiet program) to %s (of a busy one), and %s "
               "loads about %s",
               expected[0], expected[1], target->viewer, most);
     advise(target, version);

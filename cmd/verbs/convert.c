@@ -490,7 +490,9 @@ static int convert(session *s, const format *target, convert_job *job, const sel
         progress_output(&s->output.out.written);
         job->empty = &empty;
         int version = gotrace_reader_summary(in.reader)->version;
-        bool expected = expect_size(s, target, job, what, version, gotrace_source_size(in.source));
+        uint64_t unread = gotrace_reader_summary(in.reader)->unread_bytes;
+        bool expected = expect_size(s, target, job, what, version,
+                                    gotrace_source_size(in.source) - unread);
         selected = run_format(s, target, job, what, &in);
         bool no_samples = job->profile == PROFILE_CPU &&
                           (!what->given || gotrace_reader_summary(in.reader)->samples == 0);

@@ -298,7 +298,7 @@ START_TEST(timeline_expected)
     ck_assert(!noted);
     SAID(text, noted = narrow_expect_size(&format_perfetto, 26, 172000000));
     ck_assert(noted);
-    const char *first = "gotrace: note: the timeline will have about 826 MB (of a quiet program) "
+    const char *first = "gotrace: note: the timeline will be about 826 MB (of a quiet program) "
                         "to 2.2 GB (of a busy one), and the Perfetto UI in a browser without "
                         "64-bit WebAssembly loads about 600 MB\n";
     ck_assert_msg(strncmp(text, first, strlen(first)) == 0, "%s", text);
