@@ -18,6 +18,7 @@ struct gt_ahead {
     char *jobs;
     size_t job_count;
     size_t next, end; /* the first piece that no thread has begun; after the last one */
+    unsigned misfits; /* see gt_ahead_pays */
     atomic_bool ends; /* checks stop */
     size_t thread_count;
     pthread_t threads[MOST_THREADS];
@@ -149,6 +150,16 @@ void gt_ahead_drop(gt_ahead *a, size_t number)
     pthread_mutex_unlock(&a->lock);
     if (found)
         gt_ahead_release(a, found);
+}
+
+bool gt_ahead_pays(gt_ahead *a, bool fitted)
+{
+    enum { STEP = 3, MOST = 4 * STEP };
+    if (!fitted)
+        a->misfits += STEP;
+    else if (a->misfits > 0)
+        a->misfits--;
+    return a->misfits < MOST;
 }
 
 void gt_ahead_release(gt_ahead *a, gt_job *job)

@@ -52,6 +52,11 @@ gt_job *gt_ahead_wait(gt_ahead *ahead, size_t number);
 /* Call instead, if the piece has to be checked again anyway. */
 void gt_ahead_drop(gt_ahead *ahead, size_t number);
 
+/* Call for each piece that was checked ahead, with whether its check was taken over. False: every
+ * fourth one has to be checked again, or the last four; then stop the threads, which cost more than
+ * they save. This depends on the trace only, not on the time that checks take. */
+bool gt_ahead_pays(gt_ahead *ahead, bool fitted);
+
 /* Closes a job that is done. */
 void gt_ahead_release(gt_ahead *ahead, gt_job *job);
 

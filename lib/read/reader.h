@@ -132,6 +132,12 @@ struct gotrace_reader {
     bool incomplete;      /* v2: a generation is missing */
 };
 
+/* gotrace_config.window, or its default. */
+static inline size_t gt_window(const gotrace_reader *reader)
+{
+    return reader->config.window ? reader->config.window : 64 * 1024;
+}
+
 /* In most traces the clocks of threads differ by less. An event that waits longer waits for an
  * event that is lost or altered, or the clocks differ by more. */
 enum { GT_MAX_WAIT_NS = 2000 };

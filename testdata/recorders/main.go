@@ -38,8 +38,8 @@ var scenarios = map[string]scenario{}
 var (
 	scale   = flag.Int("scale", 1, "how much work the scenario does")
 	procs   = flag.Int("procs", 4, "GOMAXPROCS at the start")
-	bytes   = flag.Int64("bytes", 110<<20, "big: stop when the trace has this size")
-	seconds = flag.Int("seconds", 60, "big: stop after this time in any case")
+	bytes   = flag.Int64("bytes", 110<<20, "big, phases: stop when the trace has this size")
+	seconds = flag.Int("seconds", 60, "big, phases: stop after this time in any case")
 	stats   = flag.Bool("stats", false, "print the trace's size and how long it took")
 	list    = flag.Bool("list", false, "list the scenarios")
 )

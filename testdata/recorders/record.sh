@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# record.sh [--big] [--scale N] [--procs N] [--only SCENARIO,...] [--beside SCENARIO] OUTDIR [TOOLCHAIN...]
+# record.sh [--big | --loaded] [--scale N] [--procs N] [--only SCENARIO,...] [--beside SCENARIO] OUTDIR [TOOLCHAIN...]
 #
 # Builds the recorder programs of this folder with each toolchain and records every scenario to
 # OUTDIR/TOOLCHAIN-SCENARIO.trace. A toolchain is gccgo, or goX (go1.19) below
 # $GOTRACE_PEERS/usr/lib; default: all that are installed. With --big only the big
-# scenario is recorded ($BIG_BYTES, default 110 MiB). The scenario named by --beside is recorded by two
+# scenario is recorded ($BIG_BYTES, default 110 MiB), with --loaded only phases, to TOOLCHAIN-loaded.trace, while two
+# busy loops per processor run. The scenario named by --beside is recorded by two
 # processes at once; the second begins a little later and leaves OUTDIR/TOOLCHAIN-SCENARIO.beside.
 # Exit 1 if anything could not be recorded.
 set -eu
@@ -12,19 +13,21 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 peers=${GOTRACE_PEERS:-$HOME/.cache/gotrace-peers}
 big=no
+loaded=no
 scale=1
 procs=4
 only=
 beside=
 
 usage() {
-    sed -n '2,9s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,10s/^# \{0,1\}//p' "$0" >&2
     exit 2
 }
 
 while [ $# -gt 0 ]; do
     case $1 in
     --big) big=yes ;;
+    --loaded) loaded=yes ;;
     --scale) scale=${2:?}; shift ;;
     --procs) procs=${2:?}; shift ;;
     --only) only=${2:?}; shift ;;
@@ -48,8 +51,24 @@ fi
 [ $# -gt 0 ] || { echo "record.sh: no toolchain: neither gccgo-12 nor $peers/usr/lib/go-*" >&2; exit 1; }
 
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+load=()
+trap 'kill "${load[@]}" 2>/dev/null || :; rm -rf "$work"' EXIT
 failed=0
+
+# Keeps the processors busy for SECONDS in any case: as long as the recorder may run.
+begin_load() { # SECONDS
+    local i
+    for ((i = 0; i < 2 * $(nproc); i++)); do
+        timeout "$1" sh -c 'while :; do :; done' &
+        load+=($!)
+    done
+}
+
+end_load() {
+    kill "${load[@]}" 2>/dev/null || :
+    wait "${load[@]}" || :
+    load=()
+}
 
 build() { # TOOLCHAIN: leaves the program in $work/recorder
     local sources=(main.go sched.go system.go user.go) minor=${1#go1.}
@@ -96,8 +115,15 @@ for toolchain; do
         record "$toolchain" big -stats -bytes "${BIG_BYTES:-115343360}"
         continue
     fi
+    if [ $loaded = yes ]; then
+        begin_load 300
+        record "$toolchain" phases -stats -bytes "${BIG_BYTES:-115343360}"
+        end_load
+        [ ! -e "$out/$toolchain-phases.trace" ] || mv "$out/$toolchain-phases.trace" "$out/$toolchain-loaded.trace"
+        continue
+    fi
     for scenario in $("$work/recorder" -list); do
-        [ "$scenario" != big ] || continue
+        case $scenario in big | phases) continue ;; esac
         case ,$only, in
         ,, | *,"$scenario",*) record "$toolchain" "$scenario" -scale "$scale" -procs "$procs" ;;
         esac

@@ -18,6 +18,7 @@ func init() {
 	scenarios["overlong"] = scenario{what: "a message and a name longer than the tracer's buffer", run: overlong}
 	scenarios["mix"] = scenario{what: "a little of everything", run: mix}
 	scenarios["big"] = scenario{what: "a realistic mix until -bytes are written", run: big}
+	scenarios["phases"] = scenario{what: "one kind of work after another, until -bytes are written", run: phases}
 }
 
 func annotated(n int) {
@@ -103,16 +104,42 @@ func request(id int, work chan<- int) {
 	<-done
 }
 
-func big(n int) {
+// untilWritten returns a function that returns true until -bytes are written, or -seconds have passed.
+func untilWritten() func() bool {
 	deadline := time.Now().Add(time.Duration(*seconds) * time.Second)
 	var stop int32
-	running := func() bool { return atomic.LoadInt32(&stop) == 0 }
 	go func() {
 		for current.size() < *bytes && time.Now().Before(deadline) {
 			time.Sleep(5 * time.Millisecond)
 		}
 		atomic.StoreInt32(&stop, 1)
 	}()
+	return func() bool { return atomic.LoadInt32(&stop) == 0 }
+}
+
+// phases changes GOMAXPROCS from phase to phase, so that most procs are idle in some of them.
+func phases(n int) {
+	kinds := []func(){
+		func() { channels(40) },
+		func() { mutexes(20) },
+		func() { tcp(20) },
+		func() { timers(5) },
+		func() { requests(50) },
+	}
+	running := untilWritten()
+	for phase := 0; running(); phase++ {
+		runtime.GOMAXPROCS([]int{4, 1, 2, 3}[phase%4])
+		end := time.Now().Add(300 * time.Millisecond)
+		together(6, func(int) {
+			for running() && time.Now().Before(end) {
+				kinds[phase%len(kinds)]()
+			}
+		})
+	}
+}
+
+func big(n int) {
+	running := untilWritten()
 	together(14, func(i int) {
 		for running() {
 			switch i % 7 {

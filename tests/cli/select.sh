@@ -101,7 +101,6 @@ gotrace print --function "$(printf 'x%.0s' {1..5000})" user.trace 2>&1 | head -n
 gotrace print --function "$(printf '(%.0s' {1..200})" user.trace 2>&1 | head -n 1
 hostile=$(printf '(a*)*%.0s' {1..95})
 hostile="(.*.*.*)*${hostile:0:470}!"
-begun=$SECONDS
 run gotrace print -q --function "$hostile" user.trace | tail -n 2
 hard='(a*)*(a*)*(a*)*b|(.*)*(.*)*(.*)*!'
 run gotrace print --function "$hard" -o out user.trace
@@ -111,7 +110,6 @@ run gotrace convert --to pprof --function "$hard" -o out user.trace
 run gotrace stat --function '((((.{1,99}){1,99}){1,99}){1,99})' user.trace
 run gotrace convert --to folded --function '(((.+)+)+)+!' user.trace
 gotrace print -j 3 --function '(.+)+!' user.trace 2>&1 | head -n 1
-[ $((SECONDS - begun)) -lt 120 ] || echo "these took $((SECONDS - begun)) s"
 
 echo '== what others do not have'
 run gotrace stat --proc 0 user.trace

@@ -26,6 +26,7 @@ def numbers(values):
 BATCH, FREQUENCY, STACK, GO_CREATE, GO_START, GO_SCHED, PROC_START, STRING = 1, 2, 3, 13, 14, 17, 5, 37
 HEAP_ALLOC, TIMER_GOROUTINE, PROC_STOP, GOMAXPROCS = 33, 35, 6, 4
 NO_TYPE = b"\x3f"
+USER_LOG = 48
 
 
 def v1(code, *values):
@@ -107,6 +108,32 @@ def v1_quiet(n):
     for g in range(1, n + 1):
         yield v1(GO_CREATE, 1, g, 0, 0) + v1(GO_START, 1, g, 1) + v1(GO_SCHED, 1, 0)
     yield v1(GO_START, 1, 1, 2) + v1(HEAP_ALLOC, 1000000001, 7) * n
+
+
+# Batches of 64 KB, so that there are pieces that are checked ahead (lib/read/v1/ahead.c).
+LOGS, PER_BATCH = 2800, 360
+
+
+def v1_logs(proc, ticks, count, start=b""):
+    """A batch with so many messages."""
+    log = v1(USER_LOG, 1, 0, 0, 0) + number(16) + bytes(16)
+    return v1(BATCH, proc, ticks) + start + log * count
+
+
+def v1_strings(n):
+    """Two procs with n / 360 batches each, most of which begin with a string, so that their first times are unknown."""
+    for i in range(n // PER_BATCH):
+        for proc in range(2):
+            start = v1(PROC_START, 1, 7 + proc) if i == 0 else b"" if i % 20 == 19 else bytes([STRING]) + numbers([2 * i + proc, 1]) + b"x"
+            yield v1_logs(proc, 1000 + 2 * LOGS * i + proc, LOGS, start)
+
+
+def v1_long(n):
+    """A proc with one long batch, and one with n / 360 batches at the same time."""
+    count = n // PER_BATCH
+    yield v1_logs(0, 1000, count * LOGS, v1(PROC_START, 1, 7))
+    for i in range(count):
+        yield v1_logs(1, 1000 + LOGS * i, LOGS, v1(PROC_START, 1, 8) if i == 0 else b"")
 
 
 def v1_timers(n):
@@ -509,6 +536,8 @@ TRAPS = {
     "v2-shrinking": (v2_trace, v2_shrinking),
     "v2-open": (v2_trace, v2_open),
     "v2-stacks": (v2_trace, v2_stacks),
+    "v1-strings": (v1_trace, v1_strings),
+    "v1-long": (v1_trace, v1_long),
     "v1-timers": (v1_trace, v1_timers),
     "v1-gomaxprocs": (v1_trace, v1_gomaxprocs),
     "v1-stopped": (v1_trace, v1_stopped),

@@ -19,9 +19,8 @@ typedef struct job {
 static uint64_t size_of_piece(const gotrace_reader *reader)
 {
     enum { WINDOWS = 16, LEAST = 64 };
-    uint64_t window = reader->config.window ? reader->config.window : 64 * 1024;
     uint64_t windows = WINDOWS * (uint64_t)reader->index.proc_count;
-    return window * (windows < LEAST ? LEAST : windows);
+    return gt_window(reader) * (windows < LEAST ? LEAST : windows);
 }
 
 static bool add_end(gotrace_reader *reader, int64_t end)
@@ -35,28 +34,99 @@ static bool add_end(gotrace_reader *reader, int64_t end)
     return true;
 }
 
-/* A piece ends where a batch begins, after as many bytes in the file. The procs' batches are in the
- * file about in order of time. Damage is found without pieces: their size, which depends on that of
- * the window, has an effect on which altered times are corrected. */
-bool gt_pieces_find(gotrace_reader *reader)
+/* Finds the run before the one in which a piece begins, after `before`; starts at one that is not
+ * later. The end of the run before determines which times are possible, and its last events which
+ * goroutine runs. The first time of a run that begins with a string is unknown. */
+static uint32_t find_run(const gt_index *index, uint32_t run, int64_t before)
+{
+    uint32_t found = run, last = run;
+    for (; run != GT_NONE; last = run, run = index->runs[run].next) {
+        int64_t first = index->runs[run].first[GT_TICKS];
+        if (first != INT64_MAX && first > before)
+            break;
+        if (first != INT64_MAX)
+            found = last;
+    }
+    return found;
+}
+
+/* The bytes that are decoded from there to the begin of the piece, at most. */
+static uint64_t count_ahead(const gt_index *index, uint32_t run, int64_t before)
+{
+    uint64_t bytes = 0;
+    for (; run != GT_NONE; run = index->runs[run].next) {
+        int64_t first = index->runs[run].first[GT_TICKS];
+        if (first != INT64_MAX && first > before)
+            break;
+        bytes += index->runs[run].end - index->runs[run].offset;
+    }
+    return bytes;
+}
+
+/* Goes to the end of a piece. Returns the bytes that are decoded from there to the begin of the
+ * next one, and adds to *passed those that are before. */
+static uint64_t go_to_end(const gotrace_reader *reader, int64_t end, uint64_t *passed)
 {
     const gt_index *index = &reader->index;
-    uint64_t bytes = 0, size = size_of_piece(reader);
+    uint32_t *runs = reader->pieces->runs;
+    uint64_t ahead = 0;
+    for (size_t i = 0; i < index->proc_count; i++) {
+        uint32_t found = find_run(index, runs[i], end);
+        for (uint32_t run = runs[i]; run != found; run = index->runs[run].next)
+            *passed += index->runs[run].end - index->runs[run].offset;
+        runs[i] = found;
+        ahead += count_ahead(index, found, end);
+    }
+    return ahead;
+}
+
+static void go_to_start(const gotrace_reader *reader)
+{
+    for (size_t i = 0; i < reader->index.proc_count; i++)
+        reader->pieces->runs[i] = reader->index.procs[i].first_run;
+}
+
+static bool alloc_pieces(gotrace_reader *reader)
+{
+    gt_pieces *p = reader->pieces = gt_calloc(&reader->heap, 1, sizeof *p);
+    if (p)
+        p->runs = gt_calloc(&reader->heap, reader->index.proc_count, sizeof *p->runs);
+    return (p && p->runs) || gt_fail_memory(reader);
+}
+
+/* A piece ends where a batch begins, after as many bytes in the file. The procs' batches are in the
+ * file about in order of time. If they are long, so are the pieces. Damage is found without pieces:
+ * their size, which depends on that of the window, has an effect on which altered times are
+ * corrected. */
+bool gt_pieces_find(gotrace_reader *reader)
+{
+    enum { MOST_AHEAD = 4 }; /* at most this part of a piece is decoded twice */
+    const gt_index *index = &reader->index;
+    uint64_t bytes = 0, size = size_of_piece(reader), least = size, passed = 0, before = 0;
     bool by_time = reader->summary.version >= GT_FIRST_NUMBERED, /* not by sequence number */
         futile = reader->summary.type_records[GOTRACE_V1_FutileWakeup];
-    if (reader->v2 || reader->finds_damage || !by_time || futile || reader->summary.size < size)
+    if (reader->v2 || reader->finds_damage || !by_time || futile || index->run_count == 0 ||
+        reader->summary.size < size)
         return true;
-    reader->pieces = gt_calloc(&reader->heap, 1, sizeof *reader->pieces);
-    if (!reader->pieces)
-        return gt_fail_memory(reader);
+    if (!alloc_pieces(reader))
+        return false;
+    go_to_start(reader);
     int64_t last = INT64_MIN;
     for (size_t i = 0; i < index->run_count; i++) {
         int64_t first = index->runs[i].first[GT_TICKS];
-        if (bytes >= size && first != INT64_MAX && first > last) {
-            if (!add_end(reader, first - 1))
-                return false;
-            last = first;
-            bytes = 0;
+        if (bytes >= least && first != INT64_MAX && first > last) {
+            uint64_t ahead = go_to_end(reader, first - 1, &passed);
+            uint64_t piece = passed + ahead -
+                             before; /* its bytes, which may be later in the file */
+            least = bytes + size;
+            if (piece > 0 && ahead <= piece / MOST_AHEAD) {
+                if (!add_end(reader, first - 1))
+                    return false;
+                last = first;
+                before += piece;
+                bytes = 0;
+                least = size;
+            }
         }
         bytes += index->runs[i].end - index->runs[i].offset;
     }
@@ -74,19 +144,6 @@ static bool stop_at_problem(void *ctx, const gotrace_error *problem)
 {
     (void)ctx, (void)problem;
     return false;
-}
-
-/* Finds the run before the one in which the piece begins: the end of the run before determines
- * which times are possible, and its last events which goroutine runs. */
-static uint32_t find_run(const gt_index *index, uint32_t run, int64_t before)
-{
-    for (;;) {
-        uint32_t next = run == GT_NONE ? GT_NONE : index->runs[run].next;
-        uint32_t later = next == GT_NONE ? GT_NONE : index->runs[next].next;
-        if (later == GT_NONE || index->runs[later].first[GT_TICKS] > before)
-            return run;
-        run = next;
-    }
 }
 
 static bool begin_piece(const gotrace_reader *reader, gt_job *number)
@@ -454,11 +511,9 @@ static bool adopt(gotrace_reader *reader, const job *j)
 
 /* ---- one piece after another ----------------------------------------------------------------- */
 
-/* Many pieces in a row that have to be checked again: the trace is damaged. */
-static void count_misfit(gt_pieces *p)
+static void count_piece(gt_pieces *p, bool fitted)
 {
-    enum { MOST_MISFITS = 4 };
-    if (++p->misfits == MOST_MISFITS) {
+    if (!gt_ahead_pays(p->ahead, fitted)) {
         gt_ahead_free(p->ahead);
         p->ahead = NULL;
     }
@@ -472,7 +527,7 @@ static bool take(gotrace_reader *reader, bool *taken)
     p->waits = reader->order->max_wait == INT64_MAX;
     if (!gt_order_is_clean(reader->order)) {
         gt_ahead_drop(p->ahead, p->current);
-        count_misfit(p);
+        count_piece(p, false);
         return true;
     }
     gt_job *j = gt_ahead_wait(p->ahead, p->current);
@@ -482,10 +537,7 @@ static bool take(gotrace_reader *reader, bool *taken)
     bool go_on = !*taken || adopt(reader, (job *)j);
     gt_ahead_release(p->ahead, j);
     reader->adopted += *taken;
-    if (*taken)
-        p->misfits = 0;
-    else
-        count_misfit(p);
+    count_piece(p, *taken);
     return go_on;
 }
 
@@ -510,11 +562,7 @@ bool gt_pieces_start(gotrace_reader *reader)
     gt_ahead_way way = {sizeof(job), begin_piece, check_piece, close_piece};
     if (!p || p->count < 2 || reader->config.threads < 2)
         return true;
-    p->runs = gt_calloc(&reader->heap, procs, sizeof *p->runs);
-    if (!p->runs)
-        return gt_fail_memory(reader);
-    for (size_t i = 0; i < procs; i++)
-        p->runs[i] = reader->index.procs[i].first_run;
+    go_to_start(reader);
     p->index = reader->index;
     p->first_ticks = reader->order->first_ticks;
     way.job_size += (procs + 1) / 2 * (2 * sizeof(uint32_t)); /* jobs are aligned to 8 bytes */

@@ -22,7 +22,6 @@ typedef struct gt_pieces {
     int64_t *ends; /* the last time of each */
     size_t count, capacity;
     size_t current;
-    size_t misfits;      /* number of the last ones that had to be checked again */
     gt_ahead *ahead;     /* NULL: one thread */
     atomic_bool waits;   /* events may wait without limit: the clocks differ */
     uint32_t *runs;      /* of each proc: from which to decode the next piece to be checked ahead */

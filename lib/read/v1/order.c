@@ -123,7 +123,7 @@ static void divide_memory(const gotrace_reader *reader, size_t *window, uint32_t
     size_t procs = reader->index.proc_count + 1;
     size_t events = ALL_EVENTS / (2 * sizeof(gt_event)) / procs;
     *half = events < 1 ? 1 : events > MOST_EVENTS ? MOST_EVENTS : (uint32_t)events;
-    *window = reader->config.window ? reader->config.window : 64 * 1024;
+    *window = gt_window(reader);
     if (*window > ALL_WINDOWS / procs)
         *window = ALL_WINDOWS / procs;
     if (*window < LEAST_WINDOW)

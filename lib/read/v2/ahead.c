@@ -447,6 +447,10 @@ bool gt_v2_ahead_take(gotrace_reader *reader, gt_ahead *a)
     while ((j = gt_ahead_wait(a, reader->v2->current))) {
         bool as_assumed = fits(reader, (job *)j), go_on = !as_assumed || adopt(reader, (job *)j);
         gt_ahead_release(a, j);
+        if (!gt_ahead_pays(a, as_assumed)) {
+            gt_ahead_free(a);
+            reader->v2->ahead = NULL;
+        }
         if (!as_assumed || !go_on)
             return go_on;
         reader->v2->current++;
@@ -459,8 +463,7 @@ bool gt_v2_ahead_take(gotrace_reader *reader, gt_ahead *a)
 static bool are_small(const gotrace_reader *reader)
 {
     enum { PARTS = 16 };
-    uint64_t window = reader->config.window ? reader->config.window : 64 * 1024;
-    return reader->summary.size / reader->v2->generation_count < window / PARTS;
+    return reader->summary.size / reader->v2->generation_count < gt_window(reader) / PARTS;
 }
 
 bool gt_v2_ahead_start(gotrace_reader *reader)
