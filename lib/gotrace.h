@@ -497,6 +497,9 @@ typedef enum gotrace_range {
     GOTRACE_RANGE_MARK_ASSIST, /* on a goroutine */
 } gotrace_range;
 
+/* The number of ranges in this header, with GOTRACE_RANGE_NONE. */
+#define GOTRACE_RANGES (GOTRACE_RANGE_MARK_ASSIST + 1)
+
 /* gotrace_event.flags */
 enum gotrace_event_flags {
     /* Part of a futile wake-up (unblocked, started and blocked again without progress). Go's

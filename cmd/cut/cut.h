@@ -96,7 +96,7 @@ typedef struct cut_range {
 
 #define CUT_NOWHERE INT64_MIN
 
-enum { CUT_RANGES = GOTRACE_RANGE_MARK_ASSIST + 1 };
+enum { CUT_RANGES = GOTRACE_RANGES };
 
 enum { CUT_KNOWN = 512 };
 

@@ -117,8 +117,10 @@ static uint64_t owner_of(const cut *c, const gotrace_event *e)
     case GOTRACE_RANGE_STW: return c->v2 ? e->subject : (uint64_t)e->proc;
     case GOTRACE_RANGE_SWEEP: return c->v2 ? e->subject : (uint64_t)e->proc;
     case GOTRACE_RANGE_MARK_ASSIST: return c->v2 ? e->subject : e->goroutine;
-    default: return 0;
+    case GOTRACE_RANGE_GC:
+    case GOTRACE_RANGE_NONE: break;
     }
+    return 0;
 }
 
 static bool end_range(cut *c, const gotrace_event *e, uint64_t owner)

@@ -503,7 +503,7 @@ static void delay_stop(run *r, const stat_goroutine *g, const interval *i, const
 
 void stat_range(run *r, const gotrace_event *e)
 {
-    switch (e->range) {
+    switch ((gotrace_range)e->range) {
     case GOTRACE_RANGE_GC: cycle_event(r, e); break;
     case GOTRACE_RANGE_SWEEP: sweep_event(r, e); break;
     case GOTRACE_RANGE_MARK_ASSIST: assist_event(r, e); break;
@@ -514,7 +514,7 @@ void stat_range(run *r, const gotrace_event *e)
             stop_begins(r, e);
         r->settles = true;
         break;
-    default: break; /* not a range */
+    case GOTRACE_RANGE_NONE: break;
     }
 }
 

@@ -193,8 +193,7 @@ __attribute__((always_inline)) static inline void add_interval(run *r, stat_goro
         stat_latency(r, g, i);
 }
 
-__attribute__((always_inline)) static inline void
-interval_ends(void *ctx, goroutine *g, const interval *i, const gotrace_event *e)
+static inline void interval_ends(void *ctx, goroutine *g, const interval *i, const gotrace_event *e)
 {
     run *r = ctx;
     stat_goroutine *own = (stat_goroutine *)g;
@@ -352,8 +351,8 @@ static inline bool accepts_plain(void *ctx, const goroutine *g)
     return !stat_is_collector((const stat_goroutine *)g);
 }
 
-__attribute__((always_inline)) static inline void
-plain_interval(void *ctx, goroutine *g, const interval *i, int64_t proc, states_origin origin)
+static inline void plain_interval(void *ctx, goroutine *g, const interval *i, int64_t proc,
+                                  states_origin origin)
 {
     (void)origin;
     follow_interval(ctx, (stat_goroutine *)g, i, proc);

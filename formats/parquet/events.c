@@ -12,12 +12,14 @@ static uint64_t range_key(const tables *t, const gotrace_event *e)
     enum { VERSION_WITH_ONE_STOP = 10 }; /* before, each proc reports that it stops */
     int version = t->s->traces[0].version;
     bool active = e->kind == GOTRACE_KIND_RANGE_ACTIVE;
-    switch (e->range) {
+    switch ((gotrace_range)e->range) {
     case GOTRACE_RANGE_SWEEP: return active ? e->subject : (uint64_t)e->proc;
     case GOTRACE_RANGE_MARK_ASSIST: return active ? e->subject : e->goroutine;
     case GOTRACE_RANGE_STW: return version < VERSION_WITH_ONE_STOP ? (uint64_t)e->proc : 0;
-    default: return 0; /* of the whole program */
+    case GOTRACE_RANGE_GC:
+    case GOTRACE_RANGE_NONE: break;
     }
+    return 0; /* of the whole program */
 }
 
 /* e: what ends it; NULL: the end of the trace. */

@@ -27,7 +27,7 @@ typedef struct open_range {
     bool counted; /* it is selected */
 } open_range;
 
-enum { RANGE_KINDS = GOTRACE_RANGE_MARK_ASSIST + 1, STATE_NAMES = GOTRACE_STATE_ABANDONED + 1 };
+enum { RANGE_KINDS = GOTRACE_RANGES, STATE_NAMES = GOTRACE_STATE_ABANDONED + 1 };
 
 typedef struct proc_state {
     int64_t since;

@@ -48,6 +48,14 @@ static gotrace_change change_of(const gotrace_event_spec *row)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
+START_TEST(ranges_are_counted)
+{
+    ck_assert_str_eq(gotrace_range_name((gotrace_range)GOTRACE_RANGES), "unknown");
+    for (int range = 0; range < GOTRACE_RANGES; range++)
+        ck_assert_str_ne(gotrace_range_name((gotrace_range)range), "unknown");
+}
+END_TEST
+
 START_TEST(v1_every_row_is_followed)
 {
     int version = v1_versions[_i];
@@ -441,6 +449,7 @@ int main(void)
     Suite *suite = suite_create("semantics");
     TCase *cases = tcase_create("v1");
 
+    tcase_add_test(cases, ranges_are_counted);
     tcase_add_loop_test(cases, v1_every_row_is_followed, 0, V1_VERSIONS);
     tcase_add_loop_test(cases, v1_states_connect, 0, V1_VERSIONS);
     tcase_add_loop_test(cases, v1_contexts_and_arguments, 0, V1_VERSIONS);

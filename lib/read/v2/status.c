@@ -329,6 +329,18 @@ static bool stop_world(gt_follow *f, const gotrace_semantics *does, const char *
     return good;
 }
 
+static bool follow_range(gt_follow *f, const gotrace_semantics *does, const char **reason)
+{
+    switch ((gotrace_range)does->range) {
+    case GOTRACE_RANGE_SWEEP: return sweep(f, does);
+    case GOTRACE_RANGE_STW: return stop_world(f, does, reason);
+    case GOTRACE_RANGE_MARK_ASSIST: return assist(f, does);
+    case GOTRACE_RANGE_GC: /* gt_v2_gc */
+    case GOTRACE_RANGE_NONE: break;
+    }
+    return true;
+}
+
 gt_followed gt_v2_range(gt_follow *f, const gotrace_semantics *does)
 {
     bool of_proc = does->range == GOTRACE_RANGE_SWEEP;
@@ -336,7 +348,7 @@ gt_followed gt_v2_range(gt_follow *f, const gotrace_semantics *does)
         return GT_FOLLOW_FAILED;
     const char *reason = NULL;
     bool stop = does->range == GOTRACE_RANGE_STW;
-    bool good = of_proc ? sweep(f, does) : stop ? stop_world(f, does, &reason) : assist(f, does);
+    bool good = follow_range(f, does, &reason);
     gt_v2_out *out = gt_v2_emit(f, f->e->type);
     out->event.subject = does->kind == GOTRACE_KIND_RANGE_ACTIVE ? f->e->args[0]
                          : of_proc                               ? (f->p ? f->p->id : GT_V2_NO_ID)
