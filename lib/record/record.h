@@ -390,6 +390,7 @@ struct gotrace_recorder {
     uint64_t last_era;   /* the largest one so far */
     uint64_t open_era;   /* the oldest one whose states are not complete */
     gotrace_rec_thread *threads, *free_threads;
+    uint64_t ended_ticks; /* the last ones of threads that have ended */
     gotrace_rec_proc *procs;
     gt_rec_slab *slabs;
     gotrace_rec_go *free;

@@ -285,6 +285,9 @@ static gotrace_rec_thread *new_thread(gotrace_recorder *r, uint64_t id)
         t->id = t->stream.id = id;
         t->owner = 0;
         t->live = true;
+        /* After the events of a thread that had the id: the kernel uses ids again. */
+        if (t->stream.last_ticks < r->ended_ticks)
+            t->stream.last_ticks = r->ended_ticks;
     }
     return t;
 }
@@ -403,6 +406,11 @@ void gotrace_rec_thread_end(gotrace_rec_thread *t)
         t->free->next_free = r->free;
         r->free = t->free;
     }
+    for (unsigned i = 0; i < GT_REC_OPEN; i++)
+        if (t->stream.buffers[i])
+            gt_rec_flush(r, &t->stream, t->stream.buffers[i]->era);
+    if (t->stream.last_ticks > r->ended_ticks)
+        r->ended_ticks = t->stream.last_ticks;
     t->ended = true;
     t->live = false;
     reuse_if_ended(r, t);
