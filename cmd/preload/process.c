@@ -32,7 +32,8 @@ void trace_pulse(void)
     REAL(syscall)(SYS_futex, &session->pulse, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-static ssize_t read_file(const char *path, char *text, size_t size)
+/* Reads a file as text, which is truncated to the size. */
+static void read_file(const char *path, char *text, size_t size)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     size_t used = 0;
@@ -43,18 +44,13 @@ static ssize_t read_file(const char *path, char *text, size_t size)
     if (fd >= 0)
         REAL(close)(fd);
     text[used] = '\0';
-    return fd < 0 || n < 0 ? -1 : (ssize_t)used;
 }
 
-/* A process that was killed exists until its parent waits for it. */
+/* Not by its pid, which another process may have got. */
 bool trace_recorder_lives(void)
 {
-    char path[32], text[512];
-    if (kill(session->recorder, 0) < 0 && errno == ESRCH)
-        return false;
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)session->recorder);
-    const char *name_end = read_file(path, text, sizeof text) > 0 ? strrchr(text, ')') : NULL;
-    return !name_end || name_end[1] != ' ' || !strchr("ZX", name_end[2]);
+    return !session->closed &&
+           !(atomic_load_explicit(&session->owner, memory_order_relaxed) & FUTEX_OWNER_DIED);
 }
 
 /* The memory of that path; NULL: there is none of that size. */
@@ -143,14 +139,15 @@ static uint32_t number_of(int32_t pid)
     return number;
 }
 
-static ring *map_ring(uint32_t number)
+/* Sets image to the number of the program in the ring. NULL: it cannot be recorded there. */
+static ring *map_ring(uint32_t number, uint32_t *image)
 {
     char path[48];
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)session->recorder,
              (int)session->fds[number]);
     ring *memory = map(path, sizeof *memory);
-    if (memory &&
-        (memory->size != sizeof *memory || memory->closed || memory->images >= RING_IMAGES)) {
+    *image = memory ? atomic_load(&memory->images) : 0;
+    if (memory && (memory->size != sizeof *memory || memory->closed || *image >= RING_IMAGES)) {
         munmap(memory, sizeof *memory);
         memory = NULL;
     }
@@ -161,15 +158,13 @@ static ring *map_ring(uint32_t number)
 static void join(void)
 {
     int32_t pid = find_pid();
-    uint32_t number = number_of(pid);
-    ring *memory = number < RING_PROCESSES ? map_ring(number) : NULL;
+    uint32_t number = number_of(pid), image;
+    ring *memory = number < RING_PROCESSES ? map_ring(number, &image) : NULL;
     if (!memory) {
         if (number < RING_PROCESSES && !session->closed)
             atomic_fetch_add(&session->missed, 1);
         return;
     }
-    memory->pid = pid;
-    uint32_t image = memory->images;
     memory->mains[image] = program;
     read_file("/proc/self/maps", memory->maps[image], RING_MAPS);
     inherited = memory;
@@ -181,19 +176,12 @@ static void join(void)
 }
 
 /* The parent's memory is replaced: if a signal handler forks, the function that it interrupted
- * still writes to it, or begins a thread. */
+ * still writes to it. */
 static void leave_parent(void)
 {
     ring *own = inherited ? mmap(NULL, sizeof *own, PROT_READ | PROT_WRITE,
                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
                           : MAP_FAILED;
-    for (uint32_t i = 0; own != MAP_FAILED && i < inherited->used; i++) {
-        const ring_slot *slot = &inherited->slots[i];
-        if (slot->routine) {
-            own->slots[i].routine = slot->routine;
-            own->slots[i].arg = slot->arg;
-        }
-    }
     if (own != MAP_FAILED)
         mremap(own, sizeof *own, sizeof *own, MREMAP_MAYMOVE | MREMAP_FIXED, inherited);
     inherited = NULL;
@@ -227,12 +215,22 @@ static void after_fork(void)
 
 /* ---- exec ------------------------------------------------------------------------------------ */
 
+/* The path may be no string at all: then it is for the kernel to report that. */
+static void put_path(uint32_t number, const char *path)
+{
+    char *to = session->executes[number];
+    const bool is_string = access(path, F_OK) == 0 || errno != EFAULT;
+    const size_t size = is_string ? strnlen(path, RING_PATH - 1) : 0;
+    memcpy(to, path, size);
+    to[size] = '\0';
+}
+
 void trace_execute(const char *path)
 {
     int error = errno;
     uint32_t number = session && !session->closed ? number_of(find_pid()) : RING_PROCESSES;
     if (number < RING_PROCESSES)
-        snprintf(session->executes[number], RING_PATH, "%s", path);
+        put_path(number, path);
     errno = error;
 }
 
@@ -262,7 +260,7 @@ void trace_spawned(pid_t pid, const char *path)
     if (session && session->follows && !session->closed && find_number(pid) == RING_PROCESSES)
         number = take_number(own);
     if (number < RING_PROCESSES) {
-        snprintf(session->executes[number], RING_PATH, "%s", path);
+        put_path(number, path);
         if (replace_pid(number, own, reserved) && find_number(pid) < RING_PROCESSES) {
             session->executes[number][0] = '\0';
             replace_pid(number, reserved, RING_READY);

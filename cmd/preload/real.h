@@ -191,6 +191,10 @@ typedef int trace_main(int, char **, char **);
     X(int, posix_spawnp,                                                                           \
       (pid_t * pid, const char *path, const posix_spawn_file_actions_t *actions,                   \
        const posix_spawnattr_t *how, char *const *args, char *const *env))                         \
+    X(void, longjmp, (struct __jmp_buf_tag * to, int value))                                       \
+    X(void, _longjmp, (struct __jmp_buf_tag * to, int value))                                      \
+    X(void, siglongjmp, (struct __jmp_buf_tag * to, int value))                                    \
+    X(void, __longjmp_chk, (struct __jmp_buf_tag * to, int value))                                 \
     X(pid_t, _Fork, (void))                                                                        \
     X(int, __libc_start_main,                                                                      \
       (trace_main *, int, char **, trace_main *, void (*)(void), void (*)(void), void *))

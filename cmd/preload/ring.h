@@ -8,6 +8,10 @@
  * Times are nanoseconds of CLOCK_MONOTONIC and do not decrease within a ring. While a thread takes
  * the time and writes a record, its slot is busy: records of a slot that is not busy, which are not
  * yet visible, are later than the present.
+ *
+ * A fault of the process can write anything here, at any time. `record` reads each member once,
+ * checks it and then uses the copy; what only one side needs is in that side's own memory. Members
+ * that both sides access are atomic, also to be read once.
  */
 #ifndef PRELOAD_RING_H
 #define PRELOAD_RING_H
@@ -84,23 +88,22 @@ enum { RING_FREE = 0, RING_RESERVED, RING_TAKEN, RING_FINISHED };
 
 typedef struct ring_slot {
     _Atomic uint32_t state; /* FREE, which only `record` sets; FINISHED: no more records come */
-    uint32_t image;
+    _Atomic uint32_t image;
     _Atomic uint32_t busy;
-    void *routine, *arg;                                /* of a thread that begins */
     _Atomic uint64_t head __attribute__((aligned(64))); /* number of records written */
     _Atomic uint64_t tail __attribute__((aligned(64))); /* number of records taken */
     ring_record records[RING_RECORDS] __attribute__((aligned(64)));
 } ring_slot;
 
 typedef struct ring {
-    uint64_t size;               /* of this struct: both sides are of the same build */
-    uint32_t stacks;             /* whether callers are recorded */
-    int32_t pid;                 /* the recorded process */
-    _Atomic uint32_t closed;     /* nothing is recorded any more */
-    _Atomic uint32_t images;     /* programs seen; 0: no process uses this memory yet */
-    _Atomic uint32_t used;       /* slots from this one on were never used */
-    _Atomic uint32_t lost;       /* threads without a slot */
-    uint64_t mains[RING_IMAGES]; /* address of main; 0: unknown */
+    uint64_t size;                       /* of this struct: both sides are of the same build */
+    uint32_t stacks;                     /* whether callers are recorded */
+    _Atomic uint32_t closed;             /* nothing is recorded any more */
+    _Atomic uint32_t images;             /* programs seen; 0: no process uses this memory yet */
+    _Atomic uint32_t used;               /* slots from this one on were never used */
+    _Atomic uint32_t lost;               /* threads without a slot */
+    _Atomic uint32_t left;               /* records that were not completed, see trace_jump */
+    _Atomic uint64_t mains[RING_IMAGES]; /* address of main; 0: unknown */
     /* /proc/self/maps when the program began; ends with NUL, and is truncated. */
     char maps[RING_IMAGES][RING_MAPS];
     ring_slot slots[RING_SLOTS];
@@ -120,13 +123,15 @@ enum { RING_NONE = -1, RING_READY = 0 };
 typedef struct ring_session {
     uint64_t size;                            /* of this struct */
     int32_t recorder;                         /* the process that reads */
+    _Atomic uint32_t owner;                   /* a robust futex of its thread that reads: the kernel
+                                                 sets FUTEX_OWNER_DIED when that ends */
     uint32_t follows;                         /* children are recorded */
     _Atomic uint32_t closed;                  /* no process is added any more */
     _Atomic uint32_t pulse;                   /* changes, and is a futex, when there is work */
     _Atomic uint32_t missed;                  /* processes for which there was no ring */
     _Atomic uint32_t forks;                   /* children that have not taken a ring yet */
     _Atomic int32_t pids[RING_PROCESSES];     /* NONE: there is no ring; READY: it is free */
-    int32_t fds[RING_PROCESSES];              /* of `record`, for the rings */
+    _Atomic int32_t fds[RING_PROCESSES];      /* of `record`, for the rings */
     char executes[RING_PROCESSES][RING_PATH]; /* a program that the process is about to execute,
                                                  until that is recorded */
 } ring_session;

@@ -8,11 +8,13 @@
  * next one is, and so on. (A function whose frame has a variable size could be missed, if an old
  * return address happens to lie in its new frame.)
  */
+#include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unwind.h>
 
 #include "cmd/preload/trace.h"
+#include "cmd/preload/unwind.h"
 
 typedef struct known {
     uint64_t leaf;
@@ -37,19 +39,41 @@ static bool is_same(const known *k, uint64_t leaf, const uintptr_t *frame)
     return true;
 }
 
-static _Unwind_Reason_Code add_frame(struct _Unwind_Context *context, void *arg)
+static bool add(known *k, const uintptr_t *place, uintptr_t pc)
 {
-    known *k = arg;
-    uintptr_t pc = _Unwind_GetIP(context);
-    const uintptr_t *place = (const uintptr_t *)_Unwind_GetCFA(context) - 1;
-    if (place <= k->frame)
-        return _URC_NO_REASON; /* of this library */
     if (pc == 0 || k->depth == RING_FRAMES)
-        return _URC_END_OF_STACK;
+        return false;
     k->fixed = k->fixed && *place == pc;
     k->places[k->depth] = place;
     k->pcs[k->depth++] = pc;
-    return _URC_NO_REASON;
+    return true;
+}
+
+static _Unwind_Reason_Code add_frame(struct _Unwind_Context *context, void *arg)
+{
+    known *k = arg;
+    const uintptr_t *place = (const uintptr_t *)_Unwind_GetCFA(context) - 1, *next;
+    bool described;
+    /* Others are of this library. */
+    if (place > k->frame && !add(k, place, _Unwind_GetIP(context)))
+        return _URC_END_OF_STACK;
+    if (!trace_next_frame(context, &next, &described))
+        return _URC_END_OF_STACK;
+    if (described)
+        return _URC_NO_REASON;
+    if (next > k->frame)
+        add(k, next, *next);
+    return _URC_END_OF_STACK;
+}
+
+/* The unwinder has locks, out of which no signal handler may jump. */
+static void unwind(known *k)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    _Unwind_Backtrace(add_frame, k);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 trace_stacks *trace_stacks_new(void)
@@ -71,14 +95,23 @@ uint16_t trace_stack(trace_stacks *stacks, uint64_t leaf, const uintptr_t *frame
     known *k = &stacks->entries[number];
     if (is_same(k, leaf, frame))
         return number;
-    k->leaf = k->pcs[0] = leaf;
+    k->leaf = 0; /* unknown, if a signal handler jumps out of this function or its caller */
+    atomic_signal_fence(memory_order_seq_cst);
+    k->pcs[0] = leaf;
     k->frame = frame;
     k->depth = 1;
     k->fixed = true;
     if (callers)
-        _Unwind_Backtrace(add_frame, k);
+        unwind(k);
     *added = true;
     return number;
+}
+
+void trace_stack_recorded(trace_stacks *stacks, uint16_t stack)
+{
+    known *k = &stacks->entries[stack];
+    atomic_signal_fence(memory_order_seq_cst);
+    k->leaf = k->pcs[0];
 }
 
 unsigned trace_stack_frames(const trace_stacks *stacks, uint16_t stack, const uint64_t **pcs)

@@ -25,42 +25,38 @@ static ring_result c11_result(int returned)
 
 static void *start_posix(void *started)
 {
-    ring_slot *slot = started;
-    void *(*routine)(void *) = (__extension__(void *(*)(void *)) slot->routine);
-    void *arg = slot->arg;
-    trace_start(slot);
-    return routine(arg);
+    void *routine, *arg;
+    trace_start(started, &routine, &arg);
+    return (__extension__(void *(*)(void *)) routine)(arg);
 }
 
 EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*routine)(void *),
                           void *arg)
 {
-    ring_slot *slot = trace_create(__extension__(void *) routine, arg);
-    if (!slot)
+    trace_started *started = trace_create(__extension__(void *) routine, arg);
+    if (!started)
         return REAL(pthread_create)(thread, attr, routine, arg);
-    int error = REAL(pthread_create)(thread, attr, start_posix, slot);
+    int error = REAL(pthread_create)(thread, attr, start_posix, started);
     if (error)
-        trace_not_created(slot);
+        trace_not_created(started);
     return error;
 }
 
 static int start_c11(void *started)
 {
-    ring_slot *slot = started;
-    thrd_start_t routine = (__extension__(thrd_start_t) slot->routine);
-    void *arg = slot->arg;
-    trace_start(slot);
-    return routine(arg);
+    void *routine, *arg;
+    trace_start(started, &routine, &arg);
+    return (__extension__(thrd_start_t) routine)(arg);
 }
 
 EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *arg)
 {
-    ring_slot *slot = trace_create(__extension__(void *) routine, arg);
-    if (!slot)
+    trace_started *started = trace_create(__extension__(void *) routine, arg);
+    if (!started)
         return REAL(thrd_create)(thread, routine, arg);
-    int result = REAL(thrd_create)(thread, start_c11, slot);
+    int result = REAL(thrd_create)(thread, start_c11, started);
     if (result != thrd_success)
-        trace_not_created(slot);
+        trace_not_created(started);
     return result;
 }
 

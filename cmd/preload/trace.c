@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -19,17 +20,27 @@ _Atomic uint32_t trace_waiters[TRACE_WAITERS];
 static pthread_key_t end_key;
 static _Atomic uint8_t fd_kinds[FD_KINDS]; /* 0: unknown */
 
+/* Of threads that begin. In memory of the process, which others do not change. */
+static trace_started starts[RING_SLOTS];
+
 /* What a thread knows of itself. */
 typedef struct self {
     ring_slot *slot;
     trace_stacks *stacks;
     _Atomic uint32_t *waiters; /* that it has increased */
-    bool blocked;              /* in a call that waits */
+    const void *frame;         /* of the function that writes a record now; NULL: none does */
+    uint8_t first;             /* ring_type of the first record, until it is written; 0: it is */
+    bool blocked;              /* in a call that waits: RING_BLOCK may be written, RESUME is not */
     bool ended;                /* it has no slot, and gets none */
-    bool busy;                 /* as the slot, which in a child is the parent's */
 } self;
 
 static _Thread_local self me __attribute__((tls_model("initial-exec")));
+
+/* Between stores that a signal handler must see in this order. */
+static inline void in_order(void)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+}
 
 /* ---- records --------------------------------------------------------------------------------- */
 
@@ -75,8 +86,13 @@ static void put(ring_slot *slot, ring_record record)
     const ring *shared = trace_ring();
     if (UNLIKELY(!shared || atomic_load_explicit(&shared->closed, memory_order_relaxed)))
         return;
+    const void *frame = me.frame;
+    in_order();
     uint64_t head = atomic_load_explicit(&slot->head, memory_order_relaxed);
     record.time = now();
+    in_order();
+    if (UNLIKELY(me.frame != frame)) /* it was given up, and others were written */
+        return;
     slot->records[head % RING_RECORDS] = record;
     atomic_store_explicit(&slot->head, head + 1, memory_order_release);
     if (UNLIKELY(head % (RING_RECORDS / 2) == 0)) {
@@ -86,12 +102,13 @@ static void put(ring_slot *slot, ring_record record)
     }
 }
 
-static void set_busy(ring_slot *slot, bool busy)
+static inline void set_busy(ring_slot *slot, const void *frame)
 {
-    atomic_signal_fence(memory_order_seq_cst);
-    me.busy = busy;
-    atomic_store_explicit(&slot->busy, busy, memory_order_release);
-    atomic_signal_fence(memory_order_seq_cst);
+    in_order();
+    me.frame = frame;
+    in_order();
+    atomic_store_explicit(&slot->busy, frame != NULL, memory_order_release);
+    in_order();
 }
 
 /* ---- slots ----------------------------------------------------------------------------------- */
@@ -124,61 +141,112 @@ static void finish_slot(ring_slot *slot)
     atomic_store_explicit(&slot->state, RING_FINISHED, memory_order_release);
 }
 
+static void set_slot(ring_slot *slot, ring_type first)
+{
+    pthread_setspecific(end_key, slot);
+    me.first = (uint8_t)first;
+    in_order();
+    me.slot = slot;
+}
+
 /* A thread that no recorded thread created is seen for the first time. */
 static void attach(ring *shared)
 {
     int error = errno;
-    me.ended = true; /* against signal handlers */
     ring_slot *slot = take_slot(shared);
     if (slot) {
-        pthread_setspecific(end_key, slot);
-        set_busy(slot, true);
-        put(slot, (ring_record){.type = RING_ATTACH, .object = (uint64_t)gettid()});
-        me.slot = slot;
-        me.ended = false;
-        set_busy(slot, false);
+        set_slot(slot, RING_ATTACH);
     } else {
+        me.ended = true;
         atomic_fetch_add(&shared->lost, 1);
     }
     errno = error;
 }
 
-/* Ends the wait of the thread, if it is in one. The slot is busy. */
-static void resume(ring_slot *slot, ring_result result)
+/* Ends the wait of the thread. The slot is busy. */
+static inline __attribute__((always_inline)) void resume(ring_slot *slot, ring_result result)
 {
-    if (!me.blocked)
-        return;
-    me.blocked = false;
-    if (me.waiters)
-        atomic_fetch_sub(me.waiters, 1);
+    _Atomic uint32_t *waiters = me.waiters;
     me.waiters = NULL;
+    in_order();
+    if (waiters)
+        atomic_fetch_sub(waiters, 1);
     put(slot, (ring_record){.type = RING_RESUME, .flags = (uint16_t)result});
+    in_order();
+    me.blocked = false;
 }
 
-/* Begins a record of the thread; NULL: it is not recorded. */
-static ring_slot *enter(void)
+/* Writes what is to be before the present record. The slot is busy. */
+__attribute__((noinline)) static void put_due(ring_slot *slot)
+{
+    if (me.first) {
+        put(slot, (ring_record){.type = me.first, .object = (uint64_t)gettid()});
+        in_order();
+        me.first = 0;
+    }
+    if (me.blocked)
+        resume(slot, RING_INTERRUPTED);
+}
+
+/* Gives up the record that the thread was writing. */
+static void leave(ring *shared)
+{
+    if (me.slot)
+        set_busy(me.slot, NULL);
+    me.frame = NULL;
+    atomic_fetch_add_explicit(&shared->left, 1, memory_order_relaxed);
+}
+
+/* Whether the function that wrote a record was left by a jump: a handler that interrupts it has a
+ * frame below its frame, or another stack. */
+static bool was_left(const void *frame)
+{
+    stack_t other;
+    if ((uintptr_t)frame < (uintptr_t)me.frame)
+        return false;
+    int error = errno;
+    bool on_other = sigaltstack(NULL, &other) == 0 && other.ss_flags & SS_ONSTACK;
+    errno = error;
+    return !on_other || (uintptr_t)me.frame - (uintptr_t)other.ss_sp < other.ss_size;
+}
+
+void trace_jump(void)
+{
+    ring *shared = me.frame ? trace_ring() : NULL;
+    if (shared && me.frame)
+        leave(shared);
+}
+
+/* Begins a record of the thread, in a function with that frame; NULL: it is not recorded. */
+static ring_slot *enter(const void *frame)
 {
     ring *shared = trace_ring();
     if (!shared || atomic_load_explicit(&shared->closed, memory_order_relaxed))
         return NULL;
-    if (UNLIKELY(!me.slot)) {
-        if (!me.ended)
-            attach(shared);
-        if (!me.slot)
-            return NULL;
+    if (UNLIKELY(me.frame)) {
+        if (!was_left(frame))
+            return NULL; /* in a signal handler */
+        leave(shared);
     }
+    me.frame = frame;
+    in_order();
+    if (UNLIKELY(!me.slot) && !me.ended)
+        attach(shared);
     ring_slot *slot = me.slot;
-    if (atomic_load_explicit(&slot->busy, memory_order_relaxed))
-        return NULL; /* in a signal handler */
-    set_busy(slot, true);
-    if (UNLIKELY(me.blocked))
-        resume(slot, RING_INTERRUPTED);
+    if (UNLIKELY(!slot)) {
+        me.frame = NULL;
+        return NULL;
+    }
+    atomic_store_explicit(&slot->busy, true, memory_order_release);
+    in_order();
+    if (UNLIKELY(me.first | me.blocked))
+        put_due(slot);
     return slot;
 }
 
 /* ---- stacks ---------------------------------------------------------------------------------- */
 
-static void put_frames(ring_slot *slot, const trace_stacks *stacks, uint16_t stack)
+static void put_frames(ring_slot *slot, trace_stacks *stacks, uint16_t stack)
 {
     const uint64_t *pcs;
     unsigned depth = trace_stack_frames(stacks, stack, &pcs);
@@ -188,6 +256,7 @@ static void put_frames(ring_slot *slot, const trace_stacks *stacks, uint16_t sta
                                 .flags = (uint16_t)depth,
                                 .stack = stack,
                                 .object = pcs[i]});
+    trace_stack_recorded(stacks, stack);
 }
 
 /* The stack of a function of this library: leaf is an address in it, frame that of its frame. */
@@ -215,19 +284,20 @@ static uint16_t stack_of(ring_slot *slot, void *leaf, const uintptr_t *frame)
 
 static bool block(ring_kind kind, uint64_t object, bool counted, void *leaf, const uintptr_t *frame)
 {
-    ring_slot *slot = enter();
+    ring_slot *slot = enter(frame);
     if (!slot)
         return false;
+    uint16_t stack = stack_of(slot, leaf, frame);
     if (counted) {
-        me.waiters = trace_waiters_of(object);
-        atomic_fetch_add(me.waiters, 1);
+        _Atomic uint32_t *waiters = trace_waiters_of(object);
+        atomic_fetch_add(waiters, 1);
+        me.waiters = waiters;
     }
-    put(slot, (ring_record){.type = RING_BLOCK,
-                            .kind = (uint8_t)kind,
-                            .stack = stack_of(slot, leaf, frame),
-                            .object = object});
     me.blocked = true;
-    set_busy(slot, false);
+    in_order();
+    put(slot,
+        (ring_record){.type = RING_BLOCK, .kind = (uint8_t)kind, .stack = stack, .object = object});
+    set_busy(slot, NULL);
     return true;
 }
 
@@ -248,56 +318,77 @@ void trace_resume(bool recorded, ring_result result)
     ring_slot *slot = me.slot;
     if (!slot || !me.blocked)
         return;
-    set_busy(slot, true);
+    set_busy(slot, __builtin_frame_address(0));
     resume(slot, result);
-    set_busy(slot, false);
+    set_busy(slot, NULL);
 }
 
 __attribute__((noinline)) void trace_wake_slow(uint64_t object, uint16_t count)
 {
-    ring_slot *slot = enter();
+    ring_slot *slot = enter(FRAME);
     if (!slot)
         return;
     put(slot, (ring_record){.type = RING_WAKE,
                             .flags = count,
                             .stack = stack_of(slot, LEAF, FRAME),
                             .object = object});
-    set_busy(slot, false);
+    set_busy(slot, NULL);
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-__attribute__((noinline)) ring_slot *trace_create(void *routine, void *arg)
+/* An unused one of starts, at or after that number; NULL: there is none. In a child, those of
+ * threads that its parent was creating remain in use. */
+static trace_started *take_start(size_t number)
 {
-    ring_slot *slot = enter();
+    for (size_t i = 0; i < RING_SLOTS; i++) {
+        trace_started *started = &starts[(number + i) % RING_SLOTS];
+        if (!atomic_exchange(&started->taken, true))
+            return started;
+    }
+    return NULL;
+}
+
+__attribute__((noinline)) trace_started *trace_create(void *routine, void *arg)
+{
+    ring_slot *slot = enter(FRAME);
     ring *shared = trace_ring();
     if (!slot || !shared)
         return NULL;
     ring_slot *created = take_slot(shared);
-    if (created) {
-        created->routine = routine;
-        created->arg = arg;
+    const size_t number = created ? (size_t)(created - shared->slots) : 0;
+    trace_started *started = created ? take_start(number) : NULL;
+    if (started) {
+        started->slot = created;
+        started->routine = routine;
+        started->arg = arg;
         put(slot, (ring_record){.type = RING_CREATE,
-                                .flags = (uint16_t)(created - shared->slots),
+                                .flags = (uint16_t)number,
                                 .stack = stack_of(slot, LEAF, FRAME),
                                 .object = (uintptr_t)routine});
+    } else if (created) {
+        finish_slot(created);
     }
-    set_busy(slot, false);
-    return created;
+    set_busy(slot, NULL);
+    return started; /* if NULL, the thread is seen with its first call */
 }
 
-void trace_not_created(ring_slot *slot)
+void trace_not_created(trace_started *started)
 {
+    ring_slot *slot = started->slot;
+    started->taken = false;
     finish_slot(slot);
 }
 
-void trace_start(ring_slot *slot)
+void trace_start(trace_started *started, void **routine, void **arg)
 {
-    pthread_setspecific(end_key, slot);
-    set_busy(slot, true);
-    put(slot, (ring_record){.type = RING_START, .object = (uint64_t)gettid()});
-    me.slot = slot;
-    set_busy(slot, false);
+    *routine = started->routine;
+    *arg = started->arg;
+    set_slot(started->slot, RING_START);
+    started->taken = false;
+    ring_slot *slot = enter(__builtin_frame_address(0));
+    if (slot)
+        set_busy(slot, NULL);
 }
 
 /* The thread ends, also by pthread_exit or cancellation. */
@@ -306,12 +397,12 @@ static void end_thread(void *slot)
     if (!trace_ring() || me.slot != slot)
         return;
     uint64_t thread = (uint64_t)pthread_self();
-    set_busy(slot, true);
-    resume(slot, RING_INTERRUPTED);
+    set_busy(slot, __builtin_frame_address(0));
+    put_due(slot);
     put(slot, (ring_record){.type = RING_END, .object = thread});
     me.slot = NULL;
     me.ended = true;
-    set_busy(slot, false);
+    set_busy(slot, NULL);
     trace_stacks_free(me.stacks);
     me.stacks = NULL;
     finish_slot(slot);
@@ -325,13 +416,15 @@ bool trace_begin_process(void)
     if (!has_key && pthread_key_create(&end_key, end_thread) != 0)
         return false;
     has_key = true;
-    attach(trace_here->ring);
+    ring_slot *slot = enter(__builtin_frame_address(0));
+    if (slot)
+        set_busy(slot, NULL);
     return true;
 }
 
 void trace_forget_parent(void)
 {
-    if (!me.busy)
+    if (!me.frame)
         trace_stacks_free(me.stacks);
     me = (self){.slot = NULL};
     for (size_t i = 0; i < TRACE_WAITERS; i++)

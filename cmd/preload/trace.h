@@ -2,7 +2,8 @@
  * trace.h - what the interposed functions report.
  *
  * All functions preserve errno and may be called in signal handlers. An event in a handler that
- * interrupts the writing of another is not recorded.
+ * interrupts the writing of another is not recorded. A handler may also jump out of that, with
+ * siglongjmp: at every instruction, what is written so far is valid.
  */
 #ifndef PRELOAD_TRACE_H
 #define PRELOAD_TRACE_H
@@ -42,11 +43,22 @@ void trace_wake_slow(uint64_t object, uint16_t count);
             trace_wake_slow(object_, (count));                                                     \
     } while (0)
 
+/* What a created thread is to run. */
+typedef struct trace_started {
+    ring_slot *slot;
+    void *routine, *arg;
+    atomic_bool taken;
+} trace_started;
+
 /* A thread is about to be created; NULL: it is not recorded. */
-ring_slot *trace_create(void *routine, void *arg);
-void trace_not_created(ring_slot *slot);
+trace_started *trace_create(void *routine, void *arg);
+void trace_not_created(trace_started *started);
 /* The created thread begins. */
-void trace_start(ring_slot *slot);
+void trace_start(trace_started *started, void **routine, void **arg);
+
+/* The thread is about to jump, perhaps out of a signal handler that interrupted the writing of a
+ * record: that is given up. If it goes on nevertheless, its record may be lost. */
+void trace_jump(void);
 
 /* The kind of a read or write from its file descriptor. */
 ring_kind trace_fd_kind(int fd, ring_kind pipe);
@@ -89,7 +101,7 @@ static inline ring *trace_ring(void)
 
 /* Wakes `record`. */
 void trace_pulse(void);
-/* Whether `record` exists. */
+/* Whether `record` still reads. */
 bool trace_recorder_lives(void);
 
 /* The process is about to execute a program; it has failed to. */
@@ -107,8 +119,9 @@ trace_stacks *trace_stacks_new(void); /* NULL: there is no memory */
  * *added if its frames have to be recorded. */
 uint16_t trace_stack(trace_stacks *stacks, uint64_t leaf, const uintptr_t *frame, bool callers,
                      bool *added);
-/* The frames of a stack. */
+/* The frames of a stack. Once they are recorded, it is known. */
 unsigned trace_stack_frames(const trace_stacks *stacks, uint16_t stack, const uint64_t **pcs);
+void trace_stack_recorded(trace_stacks *stacks, uint16_t stack);
 void trace_stacks_free(trace_stacks *stacks);
 
 #endif

@@ -228,6 +228,8 @@ static void add_mappings(files *all, mapped *m, file_key *key, const char *path,
 {
     struct stat found;
     if (stat(path, &found) == 0) {
+        if (!S_ISREG(found.st_mode))
+            return; /* reading a pipe or device may not end */
         key->found_device = found.st_dev;
         key->found_inode = found.st_ino;
         key->size = found.st_size;

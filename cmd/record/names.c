@@ -4,26 +4,38 @@
 #include "cmd/record/record.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-static const uint64_t address_mask = (UINT64_C(1) << PC_IMAGE_SHIFT) - 1;
+static uint64_t now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
 
-/* Reads the files that the image had mapped at its beginning. */
+/* Reads the files that the image had mapped at its beginning, from a copy: the process can write to
+ * the list. */
 static void read_first(names *n, uint32_t image)
 {
-    const char *text = n->shared->maps[image];
-    FILE *maps = fmemopen((void *)text, strnlen(text, RING_MAPS), "r");
-    if (!maps)
+    char *text = malloc(RING_MAPS);
+    if (!text)
         return;
-    mapped_read(n->files, &n->images[image], maps);
-    fclose(maps);
+    memcpy(text, n->shared->maps[image], RING_MAPS);
+    FILE *maps = fmemopen(text, strnlen(text, RING_MAPS), "r");
+    if (maps) {
+        mapped_read(n->files, &n->images[image], maps);
+        fclose(maps);
+    }
+    free(text);
 }
 
 /* Reads what the process has mapped now. */
 static void read_present(names *n, uint32_t image)
 {
     char path[32];
-    snprintf(path, sizeof path, "/proc/%d/maps", (int)n->shared->pid);
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)n->pid);
     FILE *maps = fopen(path, "re");
     if (!maps)
         return;
@@ -31,13 +43,24 @@ static void read_present(names *n, uint32_t image)
     fclose(maps);
 }
 
-/* Libraries that were loaded since are mapped now, unless the process executes another program. */
+/* Libraries that were loaded since are mapped now, unless the process executes another program.
+ * Addresses without a file, as of a compiler in the program, must not take much time. */
 void names_see(names *n, uint32_t image, uint64_t pc)
 {
-    if (n->images[image].count == 0)
+    enum { PART = 10 }; /* of the time */
+    if (n->images[image].count == 0 && !n->read[image])
         read_first(n, image);
-    if (image + 1 == n->shared->images && !mapped_has(&n->images[image], pc))
-        read_present(n, image);
+    n->read[image] = true;
+    if (image + 1 != n->image_count || mapped_has(&n->images[image], pc))
+        return;
+    const uint64_t begin = now();
+    if (begin < n->next_read)
+        return;
+    read_present(n, image);
+    if (!mapped_has(&n->images[image], pc)) {
+        const uint64_t end = now();
+        n->next_read = end + PART * (end - begin);
+    }
 }
 
 static void name_frame(gotrace_frame *frame, const char *name)
@@ -65,10 +88,10 @@ static void hide_preload(gotrace_frame *frame)
 size_t names_resolve(void *ctx, uint64_t tagged, gotrace_frame *frames, size_t max)
 {
     names *n = ctx;
-    uint64_t image = tagged >> PC_IMAGE_SHIFT, pc = tagged & address_mask;
+    uint64_t image = tagged >> PC_IMAGE_SHIFT, pc = tagged & PC_MASK;
     n->pause(n->pause_ctx);
     frames[0] = (gotrace_frame){.pc = tagged};
-    if (image >= RING_IMAGES)
+    if (image >= RING_IMAGES || program_wants_end_now())
         return 1;
     names_see(n, (uint32_t)image, pc);
     size_t count = mapped_resolve(n->files, &n->images[image], pc, frames, max);

@@ -8,6 +8,7 @@
 #include "cmd/record/record.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <poll.h>
 #include <signal.h>
@@ -38,8 +39,8 @@ struct recorded {
     char *path;     /* of the trace */
     unsigned snapshots;
     int32_t pid;
-    int fd; /* of the process; -1: it has ended, or it is the program */
-    bool ended;
+    int fd;        /* of the process; -1: it has ended, or it is the program */
+    bool descends; /* from this process, as far as is known */
 };
 
 static uint64_t now(void)
@@ -59,8 +60,9 @@ static void no_memory(processes *p)
 
 static bool make_ring(processes *p, uint32_t number)
 {
-    p->shared->fds[number] = source_create(p->stacks);
-    return p->shared->fds[number] >= 0;
+    p->fds[number] = source_create(p->stacks);
+    p->shared->fds[number] = p->fds[number];
+    return p->fds[number] >= 0;
 }
 
 /* Keeps rings ready. Without memory or descriptors for more, processes are missed. */
@@ -68,9 +70,9 @@ static void prepare_rings(processes *p)
 {
     unsigned ready = 0;
     for (uint32_t i = 1; i < RING_PROCESSES; i++)
-        ready += p->shared->pids[i] == RING_READY;
+        ready += p->fds[i] >= 0 && !p->list[i] && p->shared->pids[i] == RING_READY;
     for (uint32_t i = 1; i < RING_PROCESSES && ready < READY_RINGS; i++) {
-        if (p->shared->pids[i] != RING_NONE || p->list[i])
+        if (p->fds[i] >= 0 || p->list[i])
             continue;
         if (!make_ring(p, i))
             return;
@@ -78,6 +80,57 @@ static void prepare_rings(processes *p)
         ready++;
     }
 }
+
+/* ---- what processes must not change ---------------------------------------------------------- */
+
+/* Corrects a number that only `record` changes now. */
+static void keep(processes *p, _Atomic int32_t *shared, int32_t own)
+{
+    if (*shared == own)
+        return;
+    *shared = own;
+    p->damaged = true;
+}
+
+/* A fault of a process can write to the shared memory. A process that is recorded keeps its ring;
+ * without a ring there is no process, and none is free that does not exist. */
+static void keep_session(processes *p)
+{
+    if (p->shared->owner != p->owner)
+        p->shared->owner = p->owner;
+    for (uint32_t i = 0; i < RING_PROCESSES; i++) {
+        keep(p, &p->shared->fds[i], p->fds[i]);
+        if (p->list[i] && p->list[i]->output)
+            keep(p, &p->shared->pids[i], p->list[i]->pid);
+        else if (p->fds[i] < 0)
+            keep(p, &p->shared->pids[i], RING_NONE);
+        else if (p->shared->pids[i] == RING_NONE)
+            keep(p, &p->shared->pids[i], RING_READY);
+    }
+}
+
+/* If `record` ends, also because it is killed, the kernel sets FUTEX_OWNER_DIED (set_robust_list(2)
+ * and its tables are those of a thread). Programs that wait for it see that. */
+static void mark_owner(processes *p)
+{
+    size_t size;
+    struct robust *r = &p->robust;
+    if (syscall(SYS_get_robust_list, 0, &r->before, &size) < 0)
+        return; /* on a machine that has none, programs wait in vain */
+    p->shared->owner = p->owner = (uint32_t)gettid();
+    r->entry.next = &r->list.list;
+    r->list.list.next = &r->entry;
+    r->list.futex_offset = (char *)&p->shared->owner - (char *)&r->entry;
+    syscall(SYS_set_robust_list, &r->list, sizeof r->list);
+}
+
+static void unmark_owner(processes *p)
+{
+    if (p->owner)
+        syscall(SYS_set_robust_list, p->robust.before, sizeof p->robust.list);
+}
+
+/* ---- beginning ------------------------------------------------------------------------------- */
 
 /* Each process takes two or three descriptors. */
 static void raise_limit(void)
@@ -91,9 +144,12 @@ static void raise_limit(void)
 
 bool processes_open(processes *p, bool follow)
 {
-    p->fd = memfd_create("gotrace", MFD_CLOEXEC);
+    for (uint32_t i = 0; i < RING_PROCESSES; i++)
+        p->fds[i] = -1;
+    p->fd = memfd_create("gotrace", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     void *memory = MAP_FAILED;
-    if (p->fd >= 0 && ftruncate(p->fd, sizeof(ring_session)) == 0)
+    if (p->fd >= 0 && ftruncate(p->fd, sizeof(ring_session)) == 0 &&
+        fcntl(p->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
         memory = mmap(NULL, sizeof(ring_session), PROT_READ | PROT_WRITE, MAP_SHARED, p->fd, 0);
     if (memory == MAP_FAILED) {
         diag_error("cannot create shared memory: %s [system.memory]", strerror(errno));
@@ -102,7 +158,8 @@ bool processes_open(processes *p, bool follow)
     p->shared = memory;
     p->shared->size = sizeof(ring_session);
     p->shared->recorder = getpid();
-    p->shared->follows = follow;
+    p->shared->follows = p->follows = follow;
+    mark_owner(p);
     for (uint32_t i = 0; i < RING_PROCESSES; i++) {
         p->shared->pids[i] = RING_NONE;
         p->shared->fds[i] = -1;
@@ -124,11 +181,11 @@ bool processes_open(processes *p, bool follow)
 static void take_all(void *ctx)
 {
     processes *p = ctx;
-    if (p->shared->follows)
+    if (p->follows)
         prepare_rings(p);
     for (uint32_t i = 0; i < RING_PROCESSES; i++)
         if (p->list[i] && p->list[i]->replay)
-            source_take(&p->list[i]->source);
+            source_take_ahead(&p->list[i]->source);
 }
 
 static bool begin_replay(processes *p, recorded *r)
@@ -140,14 +197,17 @@ static bool begin_replay(processes *p, recorded *r)
     return r->replay;
 }
 
-int processes_add_program(processes *p, const char *path, output *to)
+int processes_add_program(processes *p, pid_t pid, const char *path, output *to)
 {
     recorded *r = calloc(1, sizeof *r);
     p->list[0] = r;
-    if (!r || !(r->path = strdup(path)) || !source_open(&r->source, p->shared->fds[0], p->files)) {
+    if (!r || !(r->path = strdup(path)) ||
+        !source_open(&r->source, p->fds[0], pid, p->files, &p->backlog)) {
         no_memory(p);
         return p->status;
     }
+    r->pid = pid;
+    r->descends = true;
     r->fd = -1;
     r->output = to;
     return begin_replay(p, r) ? EXIT_SOUND : EXIT_SYSTEM;
@@ -164,15 +224,41 @@ static void free_process(processes *p, uint32_t number)
     p->list[number] = NULL;
 }
 
+/* The parent of a process; 0: unknown. */
+static int32_t parent_of(int32_t pid)
+{
+    char path[32], text[512] = "";
+    int parent = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "re");
+    const size_t size = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    const char *name_end = size > 0 ? strrchr(text, ')') : NULL;
+    if (!name_end || sscanf(name_end, ") %*c %d", &parent) != 1)
+        parent = 0;
+    if (file)
+        fclose(file);
+    return parent;
+}
+
+/* Not if a parent on the way has ended. */
+static bool descends_from(int32_t pid, int32_t ancestor)
+{
+    enum { MOST_PARENTS = 1000 };
+    for (unsigned i = 0; i < MOST_PARENTS && pid > 0 && pid != ancestor; i++)
+        pid = parent_of(pid);
+    return pid == ancestor;
+}
+
 static void add_process(processes *p, uint32_t number, int32_t pid)
 {
     recorded *r = calloc(1, sizeof *r);
-    if (!r || !source_open(&r->source, p->shared->fds[number], p->files)) {
+    if (!r || !source_open(&r->source, p->fds[number], pid, p->files, &p->backlog)) {
         free(r);
         no_memory(p);
         return;
     }
     r->pid = pid;
+    r->descends = descends_from(pid, getpid());
     r->fd = (int)syscall(SYS_pidfd_open, pid, 0);
     p->list[number] = r;
 }
@@ -180,7 +266,7 @@ static void add_process(processes *p, uint32_t number, int32_t pid)
 /* A child that has begun to record gets a trace. */
 static void begin_trace(processes *p, recorded *r)
 {
-    if (r->output || r->source.shared->images == 0)
+    if (r->output || atomic_load(&r->source.shared->images) == 0)
         return;
     source_take(&r->source);
     if (source_begin(&r->source) == 0)
@@ -195,21 +281,21 @@ static void begin_trace(processes *p, recorded *r)
         p->status = EXIT_SYSTEM;
     }
     if (!r->replay)
-        r->source.shared->closed = 1;
+        source_end(&r->source);
 }
 
 /* The process that has the ring, or for which its parent has reserved it; 0: none. */
-static int32_t owner_of(const ring_session *shared, uint32_t number)
+static int32_t owner_of(const processes *p, uint32_t number)
 {
-    int32_t pid = shared->pids[number];
-    return pid == RING_NONE || pid == RING_READY ? 0 : abs(pid);
+    const int32_t pid = p->shared->pids[number];
+    return pid == RING_NONE || pid == RING_READY || pid == INT32_MIN ? 0 : abs(pid);
 }
 
 /* Sees processes that have taken a ring, or given it back. */
 static void see_processes(processes *p)
 {
     for (uint32_t i = 1; i < RING_PROCESSES; i++) {
-        int32_t pid = owner_of(p->shared, i);
+        const int32_t pid = owner_of(p, i);
         if (p->list[i] && !p->list[i]->output && pid != p->list[i]->pid)
             free_process(p, i);
         if (!p->list[i] && pid > 0)
@@ -227,14 +313,57 @@ static bool has_ended(const recorded *r)
 
 /* ---- traces ---------------------------------------------------------------------------------- */
 
+/* Warns of what is not in the trace, or not as it was. */
+static void note_losses(const recorded *r, uint64_t late)
+{
+    const source *s = &r->source;
+    const unsigned lost = s->shared->lost, left = s->shared->left;
+    if (s->fault) {
+        diag_warning(r->path,
+                     "the process has damaged the memory that it shares with the recorder (%s): "
+                     "recording ended early",
+                     s->fault);
+        return; /* the counts may be damaged too */
+    }
+    if (lost > 0)
+        diag_warning(r->path, "threads that were not recorded: %u (at most %d are at a time)", lost,
+                     RING_SLOTS);
+    if (left > 0)
+        diag_warning(r->path,
+                     "calls that may not be recorded, since a signal handler jumped out of them: "
+                     "%u",
+                     left);
+    if (late > 0)
+        diag_warning(r->path, "calls that are shown later than they were: %llu",
+                     (unsigned long long)late);
+    if (s->lost_stacks > 0)
+        diag_warning(r->path, "stacks that were not recorded, since there are too many: %zu",
+                     s->lost_stacks);
+}
+
+/* Whether records are left that were not replayed, because a signal ended recording. */
+static bool is_cut(const source *s)
+{
+    size_t i = 0;
+    while (i < s->count && s->threads[i]->first == s->threads[i]->end)
+        i++;
+    return i < s->count;
+}
+
 /* ended: when the process has; 0: it goes on. */
 static void end_trace(processes *p, recorded *r, uint64_t ended)
 {
     if (!r->replay)
         return;
-    r->source.shared->closed = 1;
-    source_take(&r->source);
+    const bool stops = program_wants_end_now();
+    if (stops)
+        source_end(&r->source);
+    else
+        source_take_last(&r->source);
     replay_until(r->replay, UINT64_MAX);
+    if (stops || is_cut(&r->source))
+        diag_warning(r->path, "a signal ended recording: the last events are not in the trace");
+    const uint64_t late = replay_late(r->replay);
     int status = replay_end(r->replay, ended);
     r->replay = NULL;
     if (r->output == &r->own) {
@@ -243,16 +372,17 @@ static void end_trace(processes *p, recorded *r, uint64_t ended)
     }
     if (status != EXIT_SOUND)
         p->status = status;
-    if (r->source.shared->lost > 0)
-        diag_warning(r->path, "threads that were not recorded: %u (at most %d are at a time)",
-                     (unsigned)r->source.shared->lost, RING_SLOTS);
+    note_losses(r, late);
 }
 
 /* Warns of a program that does not load the library. */
 static void note_program(const processes *p, uint32_t number, const recorded *r)
 {
     char name[RING_PATH];
-    snprintf(name, sizeof name, "%s", p->shared->executes[number]);
+    if (p->damaged)
+        return;
+    memcpy(name, p->shared->executes[number], sizeof name); /* it may change */
+    name[sizeof name - 1] = '\0';
     if (name[0]) {
         const char *why = program_why_not(name);
         diag_warning(p->path, "process %d executed '%s', which was not recorded: %s", (int)r->pid,
@@ -271,7 +401,8 @@ static void end_process(processes *p, uint32_t number)
     end_trace(p, r, ended ? ended : now());
     note_program(p, number, r);
     free_process(p, number);
-    close(p->shared->fds[number]);
+    close(p->fds[number]);
+    p->fds[number] = -1;
     p->shared->fds[number] = -1;
     p->shared->executes[number][0] = '\0';
     p->shared->pids[number] = RING_NONE;
@@ -334,15 +465,23 @@ static void follow_process(processes *p, uint32_t number, program *main)
         replay_process(r);
     if (ended)
         end_process(p, number);
-    else if (r->source.shared->closed)
+    else if (r->source.ended)
         end_trace(p, r, 0);
+}
+
+/* A process may still begin. That of which only damaged memory says that it does would be waited
+ * for in vain. */
+static bool is_waited_for(const recorded *r)
+{
+    return r && (r->replay || (!r->output && r->descends));
 }
 
 /* Returns whether any is left. */
 static bool follow_all(processes *p, program *main)
 {
     bool left = false;
-    if (p->shared->follows) {
+    keep_session(p);
+    if (p->follows) {
         prepare_rings(p);
         see_processes(p);
     }
@@ -351,13 +490,13 @@ static bool follow_all(processes *p, program *main)
     for (uint32_t i = 0; i < RING_PROCESSES; i++) {
         if (p->list[i])
             follow_process(p, i, main);
-        left = left || (p->list[i] && (p->list[i]->replay || !p->list[i]->output));
+        left = left || is_waited_for(p->list[i]);
     }
     return left;
 }
 
 /* Waits until there is work, or some milliseconds. */
-static void wait_for_work(ring_session *shared, uint32_t pulse)
+static void wait_for_work(const ring_session *shared, uint32_t pulse)
 {
     const struct timespec period = {.tv_nsec = PERIOD_NS};
     syscall(SYS_futex, &shared->pulse, FUTEX_WAIT, pulse, &period, NULL, 0);
@@ -369,16 +508,15 @@ int processes_follow(processes *p, program *main, uint64_t end)
     uint64_t last = now();              /* when processes were left */
     bool left = true;
     uint32_t pulse = p->shared->pulse;
-    p->list[0]->pid = main->pid;
-    if (p->shared->follows)
+    if (p->follows)
         raise_limit();
     while (now() < end && !program_wants_end()) {
-        bool forks = p->shared->follows && p->shared->forks > 0; /* before they are seen */
+        bool forks = p->follows && p->shared->forks > 0; /* before they are seen */
         bool before = left;
         left = follow_all(p, main);
         if (left)
             last = now();
-        else if (before && p->shared->follows)
+        else if (before && p->follows)
             continue; /* the last process may have created one after the others were seen */
         else if (!forks || now() - last > fork_ns)
             break;
@@ -392,11 +530,15 @@ int processes_follow(processes *p, program *main, uint64_t end)
             end_trace(p, p->list[i], 0);
         }
     }
-    if (p->shared->missed > 0)
+    const unsigned missed = p->shared->missed;
+    if (missed > 0 && !p->damaged)
         diag_warning(p->path,
                      "processes that were not recorded: %u (at most %d are at a time, and those "
                      "that cannot open the recorder's files in /proc are not)",
-                     (unsigned)p->shared->missed, RING_PROCESSES);
+                     missed, RING_PROCESSES);
+    if (p->damaged)
+        diag_warning(p->path, "a process has damaged the list of processes that it shares with the "
+                              "recorder, which was corrected");
     return p->status;
 }
 
@@ -405,10 +547,11 @@ void processes_close(processes *p)
     for (uint32_t i = 0; i < RING_PROCESSES; i++) {
         if (p->list[i])
             free_process(p, i);
-        if (p->shared && p->shared->fds[i] >= 0)
-            close(p->shared->fds[i]);
+        if (p->fds[i] >= 0)
+            close(p->fds[i]);
     }
     files_free(p->files);
+    unmark_owner(p);
     if (p->shared)
         munmap(p->shared, sizeof *p->shared);
     if (p->fd >= 0)

@@ -133,7 +133,9 @@ static const char *check_file(const char *path, char *interpreter, size_t size)
     if (gets_rights(path))
         return "the program is set-user-ID, set-group-ID or has capabilities, and the dynamic "
                "linker loads no library of the user into it";
-    int fd = open(path, O_RDONLY | O_CLOEXEC), self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    /* An interpreter may be a pipe, which is not waited for. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK),
+        self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
     ssize_t n = fd >= 0 ? pread(fd, &header, sizeof header, 0) : -1;
     const char *why = NULL;
     if (fd >= 0 && pread(fd, line, sizeof line - 1, 0) > 2 && memcmp(line, "#!", 2) == 0) {
@@ -160,6 +162,8 @@ static const char *check(const char *path, char *file, size_t size)
     char interpreter[256];
     snprintf(file, size, "%s", path);
     for (unsigned i = 0; i < MAX_INTERPRETERS; i++) {
+        if (!is_program(file)) /* a pipe or device, which is not to be opened */
+            return NULL;
         const char *why = check_file(file, interpreter, sizeof interpreter);
         if (why || !interpreter[0])
             return why;
@@ -210,8 +214,19 @@ void program_free(program *p)
 /* ---- signals --------------------------------------------------------------------------------- */
 
 static const int forwarded[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+enum { FORWARDED = sizeof forwarded / sizeof *forwarded };
 
-static volatile sig_atomic_t child, keeps_snapshot_signal, wants_snapshot, wants_end;
+static struct sigaction usual[FORWARDED]; /* what they did before */
+
+static volatile sig_atomic_t child, keeps_snapshot_signal, wants_snapshot;
+static _Atomic uint64_t wants_end; /* when the signal came, a time of CLOCK_MONOTONIC; 0: none */
+
+static uint64_t now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
 
 void program_keep_snapshot_signal(void)
 {
@@ -230,17 +245,46 @@ bool program_wants_end(void)
     return wants_end;
 }
 
+bool program_wants_end_now(void)
+{
+    const uint64_t replay_ns = 400000000;
+    const uint64_t since = wants_end;
+    return since && now() - since > replay_ns;
+}
+
+/* Also before it was waited for. */
+static bool child_lives(void)
+{
+    siginfo_t info = {.si_pid = 0};
+    return child && waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == 0;
+}
+
+/* The second signal has the action that it had before, in case that the trace cannot be written. */
+static void want_end(int number)
+{
+    if (!wants_end) {
+        wants_end = now();
+        return;
+    }
+    for (size_t i = 0; i < FORWARDED; i++)
+        if (forwarded[i] == number)
+            sigaction(number, &usual[i], NULL);
+    raise(number);
+}
+
 /* The terminal sends its signals to the program too. */
 static void forward(int number, siginfo_t *info, void *context)
 {
     (void)context;
     int error = errno;
-    if (number == SIGUSR2 && keeps_snapshot_signal)
+    if (number == SIGUSR2 && keeps_snapshot_signal) {
         wants_snapshot = 1;
-    else if (!child)
-        wants_end = 1;
-    else if (info->si_code != SI_KERNEL)
+    } else if (!child_lives()) {
+        want_end(number);
+    } else if (info->si_code != SI_KERNEL) {
         kill(child, number);
+    }
     errno = error;
 }
 
@@ -249,10 +293,8 @@ static _Atomic uint64_t end_time;
 /* It interrupts waiting, too. */
 static void note_end(int number)
 {
-    struct timespec t;
     (void)number;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    end_time = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+    end_time = now();
 }
 
 uint64_t program_end_time(void)
@@ -264,10 +306,9 @@ static void catch_signals(void)
 {
     struct sigaction action = {.sa_sigaction = forward, .sa_flags = SA_SIGINFO | SA_RESTART};
     sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < sizeof forwarded / sizeof *forwarded; i++) {
-        struct sigaction before;
-        sigaction(forwarded[i], NULL, &before);
-        if (before.sa_handler != SIG_IGN)
+    for (size_t i = 0; i < FORWARDED; i++) {
+        sigaction(forwarded[i], NULL, &usual[i]);
+        if (usual[i].sa_handler != SIG_IGN)
             sigaction(forwarded[i], &action, NULL);
     }
     struct sigaction ended = {.sa_handler = note_end, .sa_flags = SA_NOCLDSTOP};

@@ -11,6 +11,7 @@
 #ifndef RECORD_RECORD_H
 #define RECORD_RECORD_H
 
+#include <linux/futex.h>
 #include <stdio.h>
 #include <sys/types.h>
 
@@ -52,8 +53,10 @@ bool program_prepare(program *p, ring_session *shared, int fd);
 int program_start(program *p);
 /* Ends a process that waits. */
 void program_cancel(program *p);
-/* Whether a signal came that cannot be passed to the program, because that has ended. */
+/* Whether a signal came that cannot be passed to the program, because that has ended; and whether
+ * that was so long ago that recording ends with what has been replayed. */
 bool program_wants_end(void);
+bool program_wants_end_now(void);
 /* Whether it has ended. */
 bool program_ended(program *p);
 /* When, if it has: a time of CLOCK_MONOTONIC; 0: unknown. */
@@ -89,9 +92,14 @@ void mapped_free(files *all, mapped *m);
 
 /* An address of an image (a program that the process executed). */
 enum { PC_IMAGE_SHIFT = 48 };
+#define PC_MASK ((UINT64_C(1) << PC_IMAGE_SHIFT) - 1)
 
 typedef struct names {
     ring *shared;
+    int32_t pid;                /* of the process; 0: unknown */
+    uint32_t image_count;       /* programs that it has executed */
+    bool read[RING_IMAGES];     /* whether `images` has what it had mapped at its beginning */
+    uint64_t next_read;         /* its maps are not read before, a time of CLOCK_MONOTONIC */
     files *files;               /* of all processes */
     mapped images[RING_IMAGES]; /* empty: not read yet */
     void (*pause)(void *ctx);   /* called between addresses, which may take long */
@@ -132,16 +140,20 @@ typedef enum thread_state {
 
 struct thread {
     uint32_t slot, image;
-    bool finished; /* no more records come */
-    uint64_t last; /* time of the last record */
-    item *items;   /* not replayed yet: from first to end */
+    bool finished;       /* no more records come */
+    uint32_t named;      /* in so many items */
+    uint64_t last;       /* time of the last record */
+    uint64_t busy_head;  /* head of the slot when it was first seen to be busy ... */
+    uint64_t busy_since; /* ... with that head; 0: it is not */
+    item *items;         /* not replayed yet: from first to end */
     size_t first, end, capacity;
     stack *building; /* its frames are being taken */
     const stack *stacks[RING_STACKS];
     /* Of replay.c. */
     thread_state state;
-    ring_record wait; /* what it waits for */
-    gotrace_rec_thread *rec;
+    ring_record wait;        /* what it waits for */
+    gotrace_rec_thread *rec; /* NULL: it has not begun */
+    uint64_t tid;
     gotrace_rec_go *go;
     unsigned proc;
     bool has_proc;
@@ -149,6 +161,14 @@ struct thread {
 
 typedef struct source {
     ring *shared;
+    const char *fault; /* what is wrong in the shared memory: nothing is taken any more; or NULL */
+    bool ended;        /* the process is to record nothing any more */
+    uint64_t tails[RING_SLOTS]; /* of the slots: those in shared memory are for the process */
+    uint64_t complete;          /* all records until then were taken, except of busy slots */
+    bool stalled;               /* busy slots keep records from being replayed */
+    bool passed;                /* no records were taken, because of the backlog */
+    size_t *backlog;            /* bytes of what is taken and not yet replayed, of all processes */
+    size_t lost_stacks;
     names names;
     thread *at[RING_SLOTS];
     thread **threads; /* that have records, in order of their beginning */
@@ -161,10 +181,17 @@ typedef struct source {
 
 /* Creates the memory of a process. Returns its descriptor; -1: errno says why. */
 int source_create(bool stacks);
-/* all: of all processes. False: errno says why. */
-bool source_open(source *s, int fd, files *all);
-/* Takes all records. Returns a time up to which no more come. */
+/* pid: of the process; 0: not known yet. all and backlog: of all processes. False: errno says why.
+ */
+bool source_open(source *s, int fd, int32_t pid, files *all, size_t *backlog);
+/* Takes all records, unless many are to be replayed first. Returns a time up to which no more come.
+ */
 uint64_t source_take(source *s);
+/* Takes records while others are replayed. */
+void source_take_ahead(source *s);
+/* The process is to record nothing any more; takes what it has recorded. */
+void source_end(source *s);
+void source_take_last(source *s);
 /* The time of the first record, before any is replayed; 0: there is none. */
 uint64_t source_begin(const source *s);
 /* Frees threads that have ended and whose records were replayed. */
@@ -185,13 +212,25 @@ void replay_until(replay *r, uint64_t time);
 /* Ends the trace. ended: when the process was seen to have ended; 0: it goes on. Returns an exit
  * status, after a diagnostic if it is not EXIT_SOUND. */
 int replay_end(replay *r, uint64_t ended);
+/* Number of records that were replayed much later than they were written, since other threads did
+ * not wait for them; and of those that were not replayed. */
+uint64_t replay_late(const replay *r);
 
 /* ---- processes.c ----------------------------------------------------------------------------- */
 
 typedef struct recorded recorded;
 
 typedef struct processes {
-    ring_session *shared;
+    ring_session *shared; /* the processes can write to all of it */
+    bool follows, damaged;
+    int fds[RING_PROCESSES]; /* of the rings; -1: there is none */
+    uint32_t owner;          /* of shared->owner */
+    struct robust {
+        struct robust_list_head list;
+        struct robust_list entry; /* of shared->owner */
+        struct robust_list_head *before;
+    } robust;
+    size_t backlog; /* see source.backlog */
     int fd;
     files *files;
     recorded *list[RING_PROCESSES]; /* NULL: none */
@@ -208,7 +247,7 @@ typedef struct processes {
 bool processes_open(processes *p, bool follow);
 /* The program itself, which has not begun; to is its trace, which the caller closes. Returns an
  * exit status, after a diagnostic if it is not EXIT_SOUND. */
-int processes_add_program(processes *p, const char *path, output *to);
+int processes_add_program(processes *p, pid_t pid, const char *path, output *to);
 /* Records all processes until they have ended, or that time of CLOCK_MONOTONIC, and ends the
  * traces. Returns an exit status, after a diagnostic if it is not EXIT_SOUND. */
 int processes_follow(processes *p, program *main, uint64_t end);

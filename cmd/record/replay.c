@@ -17,6 +17,7 @@
 
 enum {
     SHORT_NS = 20000,           /* a call that takes less has not waited */
+    LATE_NS = 100000000,        /* a record that comes later is counted */
     GENERATION_NS = 1000000000, /* as in Go */
     FREQUENCY = 1000000000,
 };
@@ -32,6 +33,7 @@ struct replay {
     _Atomic uint64_t now;      /* the recorder's clock */
     uint64_t until;            /* records up to that time are replayed */
     uint64_t generation;       /* its beginning */
+    uint64_t late;             /* records, see replay_late */
     uint64_t goroutines;       /* number of */
     uint32_t image;            /* that runs */
     gotrace_rec_thread *first; /* the first thread, of all images */
@@ -129,16 +131,22 @@ static void resume(replay *r, thread *t)
     }
 }
 
-static void end(replay *r, thread *t)
+static void end_goroutine(replay *r, thread *t)
 {
     resume(r, t);
     if (t->state == THREAD_RUNNING) {
         gotrace_rec_go_end(t->rec);
         release_proc(r, t);
-        if (t->rec != r->first)
-            gotrace_rec_thread_end(t->rec);
     }
     t->state = THREAD_ENDED;
+}
+
+static void end(replay *r, thread *t)
+{
+    const bool lives = t->rec && t->state != THREAD_ENDED;
+    end_goroutine(r, t);
+    if (lives && t->rec != r->first)
+        gotrace_rec_thread_end(t->rec);
 }
 
 /* The process executes another program: its threads have ended. */
@@ -152,26 +160,46 @@ static void end_image(replay *r, uint32_t image)
 
 static uint64_t start_pc(uint64_t address, uint32_t image)
 {
-    return address ? address | (uint64_t)image << PC_IMAGE_SHIFT : 0;
+    return address ? (address & PC_MASK) | (uint64_t)image << PC_IMAGE_SHIFT : 0;
+}
+
+/* The thread of that id that lives; NULL: none. The kernel uses the id again of one that has ended,
+ * perhaps without notice. */
+static gotrace_rec_thread *take_over(replay *r, uint64_t tid)
+{
+    for (size_t i = 0; i < r->source->count; i++) {
+        thread *t = r->source->threads[i];
+        if (t->rec && t->tid == tid && t->state != THREAD_ENDED) {
+            end_goroutine(r, t);
+            return t->rec;
+        }
+    }
+    return NULL;
 }
 
 /* The id of the first thread, that of the process, is also that of the next program's. */
 static gotrace_rec_thread *new_thread(replay *r, uint64_t tid)
 {
-    bool first = tid == (uint64_t)r->source->shared->pid;
+    const bool first = tid == (uint64_t)r->source->names.pid;
+    gotrace_rec_thread *created = take_over(r, tid);
     if (first && r->first)
         return r->first;
-    gotrace_rec_thread *created = gotrace_rec_thread_new(r->recorder, tid);
+    if (!created)
+        created = gotrace_rec_thread_new(r->recorder, tid);
     if (first)
         r->first = created;
     return created;
 }
 
+/* A signal handler may have left the writing of the record, and so it may come twice. */
 static void begin_thread(replay *r, thread *t, uint64_t tid)
 {
+    if (t->rec)
+        return;
     if (t->image > r->image)
         end_image(r, t->image);
     t->rec = new_thread(r, tid);
+    t->tid = tid;
     if (t->state == THREAD_CREATED) {
         start(r, t);
         return;
@@ -327,7 +355,9 @@ static void raise_now(replay *r, uint64_t time)
 
 static void replay_item(replay *r, thread *t, const item *i)
 {
-    /* Records that are written while recording ends may come late. */
+    /* Records that are written while recording ends may come late, and those of a slot that was
+     * passed over. */
+    r->late += r->now > LATE_NS && i->record.time < r->now - LATE_NS;
     raise_now(r, i->record.time);
     if (i->record.type == RING_ATTACH || i->record.type == RING_START) {
         begin_thread(r, t, i->record.object);
@@ -335,6 +365,7 @@ static void replay_item(replay *r, thread *t, const item *i)
     }
     if (t->state == THREAD_ENDED || !t->rec)
         return;
+    resume(r, t); /* a thread that records runs, also if that it goes on was not recorded */
     switch ((ring_type)i->record.type) {
     case RING_CREATE: create_thread(r, t, i); break;
     case RING_END:
@@ -342,8 +373,8 @@ static void replay_item(replay *r, thread *t, const item *i)
         end(r, t);
         break;
     case RING_BLOCK: block(r, t, i); break;
-    case RING_RESUME: resume(r, t); break;
     case RING_WAKE: wake_some(r, t, i); break;
+    case RING_RESUME:
     case RING_FRAME:
     case RING_ATTACH:
     case RING_START: break;
@@ -383,19 +414,27 @@ void replay_until(replay *r, uint64_t until)
 {
     uint64_t next;
     thread *t;
-    while ((t = first_thread(r, &next)) && next_record(t)->time <= until) {
+    while (!program_wants_end_now() && (t = first_thread(r, &next)) &&
+           next_record(t)->time <= until) {
         end_due_generation(r, next_record(t)->time);
         do {
             item i = t->items[t->first++];
             replay_item(r, t, &i);
+            if (i.other)
+                i.other->named--;
         } while (t->first < t->end && next_record(t)->time <= next &&
-                 next_record(t)->time <= until);
+                 next_record(t)->time <= until && !program_wants_end_now());
     }
     source_forget(r->source);
     if (until < UINT64_MAX)
         r->until = until;
     if (r->source->failed || gotrace_recorder_error(r->recorder)->rule != GOTRACE_RULE_NONE)
-        r->source->shared->closed = 1;
+        source_end(r->source);
+}
+
+uint64_t replay_late(const replay *r)
+{
+    return r->late;
 }
 
 /* ---- begin and end --------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
  */
 #include "cmd/record/record.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,8 +12,13 @@
 
 #include "core/malloc.h"
 
-/* A store of another processor is visible after that time, in nanoseconds. */
-enum { VISIBLE_NS = 100000 };
+enum {
+    VISIBLE_NS = 100000,      /* a store of another processor is visible after that time */
+    SKEW_NS = 1000000,        /* clocks of processors differ by less */
+    PATIENCE_NS = 1000000000, /* a slot that is busy for longer with one record is passed over */
+    MOST_BACKLOG = 256 << 20, /* bytes; then nothing is taken until some are replayed */
+    MOST_STACKS = 1 << 20,
+};
 
 static uint64_t now(void)
 {
@@ -23,31 +29,35 @@ static uint64_t now(void)
 
 int source_create(bool stacks)
 {
-    int fd = memfd_create("gotrace", MFD_CLOEXEC);
+    int fd = memfd_create("gotrace", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     const struct {
         uint64_t size;
         uint32_t stacks;
     } begin = {sizeof(ring), stacks};
     if (fd >= 0 && ftruncate(fd, sizeof(ring)) == 0 &&
-        pwrite(fd, &begin, offsetof(ring, pid), 0) == (ssize_t)offsetof(ring, pid))
+        pwrite(fd, &begin, offsetof(ring, closed), 0) == (ssize_t)offsetof(ring, closed) &&
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
         return fd;
     if (fd >= 0)
         close(fd);
     return -1;
 }
 
-bool source_open(source *s, int fd, files *all)
+bool source_open(source *s, int fd, int32_t pid, files *all, size_t *backlog)
 {
     void *memory = mmap(NULL, sizeof(ring), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (memory == MAP_FAILED)
         return false;
     s->shared = s->names.shared = memory;
     s->names.files = all;
+    s->names.pid = pid;
+    s->backlog = backlog;
     return true;
 }
 
-static void free_thread(thread *t)
+static void free_thread(source *s, thread *t)
 {
+    *s->backlog -= sizeof *t + t->capacity * sizeof *t->items;
     free(t->items);
     free(t->building);
     free(t);
@@ -56,7 +66,7 @@ static void free_thread(thread *t)
 void source_close(source *s)
 {
     for (size_t i = 0; i < s->count; i++)
-        free_thread(s->threads[i]);
+        free_thread(s, s->threads[i]);
     for (size_t i = 0; i < s->stack_count; i++)
         free(s->stacks[i]);
     free(s->threads);
@@ -65,6 +75,19 @@ void source_close(source *s)
     names_free(&s->names);
     if (s->shared)
         munmap(s->shared, sizeof *s->shared);
+}
+
+void source_end(source *s)
+{
+    s->ended = true;
+    s->shared->closed = 1;
+}
+
+/* Ends taking records, because the shared memory has something that the library does not write. */
+static void find_fault(source *s, const char *fault)
+{
+    s->fault = fault;
+    source_end(s);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -92,7 +115,7 @@ static size_t stack_size(const stack *k)
     return offsetof(stack, pcs) + k->depth * sizeof k->pcs[0];
 }
 
-/* The one of equal stacks that is kept; NULL: memory is refused. */
+/* The one of equal stacks that is kept; NULL: memory is refused, or there are too many. */
 static const stack *intern(source *s, const stack *k)
 {
     size_t slot, size = stack_size(k);
@@ -106,7 +129,11 @@ static const stack *intern(source *s, const stack *k)
         number = gt_lookup_next(&s->known, hash, &slot);
     if (number)
         return s->stacks[number - 1];
-    stack *copy = malloc(sizeof *copy);
+    if (s->stack_count == MOST_STACKS) {
+        s->lost_stacks++;
+        return NULL;
+    }
+    stack *copy = malloc(size);
     if (!copy) {
         s->failed = true;
         return NULL;
@@ -123,16 +150,27 @@ static void take_frame(source *s, thread *t, const ring_record *r)
         s->failed = true;
         return;
     }
-    if (r->kind >= RING_FRAMES || r->flags > RING_FRAMES || r->stack >= RING_STACKS)
-        return;
-    names_see(&s->names, t->image, r->object);
+    const uint64_t pc = r->object & PC_MASK;
+    names_see(&s->names, t->image, pc);
     t->building->depth = r->flags;
-    t->building->pcs[r->kind] = r->object | (uint64_t)t->image << PC_IMAGE_SHIFT;
+    t->building->pcs[r->kind] = pc | (uint64_t)t->image << PC_IMAGE_SHIFT;
     if (r->kind + 1 == r->flags)
         t->stacks[r->stack] = intern(s, t->building);
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */
+
+/* Reads how many programs the process has executed. */
+static bool read_images(source *s)
+{
+    const uint32_t images = atomic_load_explicit(&s->shared->images, memory_order_acquire);
+    if (images > RING_IMAGES || images < s->names.image_count) {
+        find_fault(s, "the number of executed programs is impossible");
+        return false;
+    }
+    s->names.image_count = images;
+    return true;
+}
 
 static thread *thread_at(source *s, uint32_t slot)
 {
@@ -140,13 +178,23 @@ static thread *thread_at(source *s, uint32_t slot)
         return s->at[slot];
     if (!grow(s, (void **)&s->threads, &s->capacity, s->count, sizeof *s->threads))
         return NULL;
+    const uint32_t image = s->shared->slots[slot].image;
+    if (image >= s->names.image_count && (!read_images(s) || image >= s->names.image_count)) {
+        find_fault(s, "a thread is of a program that was not executed");
+        return NULL;
+    }
+    if (*s->backlog > 4 * (size_t)MOST_BACKLOG) {
+        find_fault(s, "there are too many threads");
+        return NULL;
+    }
     thread *t = calloc(1, sizeof *t);
     if (!t) {
         s->failed = true;
         return NULL;
     }
+    *s->backlog += sizeof *t;
     t->slot = slot;
-    t->image = s->shared->slots[slot].image;
+    t->image = image;
     s->at[slot] = t;
     s->threads[s->count++] = t;
     return t;
@@ -159,38 +207,99 @@ static void add_item(source *s, thread *t, const ring_record *r)
         t->end -= t->first;
         t->first = 0;
     }
+    const size_t before = t->capacity;
     if (!grow(s, (void **)&t->items, &t->capacity, t->end, sizeof *t->items))
         return;
+    *s->backlog += (t->capacity - before) * sizeof *t->items;
     item *i = &t->items[t->end++];
-    *i = (item){.record = *r};
-    if (r->stack > 0 && r->stack < RING_STACKS)
-        i->stack = t->stacks[r->stack];
-    if (r->type == RING_CREATE && r->flags < RING_SLOTS)
-        i->other = thread_at(s, r->flags);
+    *i = (item){.record = *r, .stack = t->stacks[r->stack]};
+    if (r->type == RING_CREATE && (i->other = thread_at(s, r->flags)))
+        i->other->named++;
 }
 
-/* Takes the records of a slot. Returns a time up to which no more come; at most safe. */
-static uint64_t take_slot(source *s, uint32_t number, uint64_t safe)
+/* What is wrong with a record that was taken at that time; NULL: nothing. */
+static const char *check_record(const thread *t, const ring_record *r, uint64_t time)
+{
+    if (r->time + SKEW_NS < t->last || r->time > time + SKEW_NS)
+        return "the time of a record is impossible";
+    if (r->stack >= RING_STACKS)
+        return "a record has a stack with an impossible number";
+    switch ((ring_type)r->type) {
+    case RING_FRAME:
+        if (r->stack > 0 && r->flags <= RING_FRAMES && r->kind < r->flags)
+            return NULL;
+        return "a frame is not of a stack";
+    case RING_CREATE:
+        return r->flags < RING_SLOTS ? NULL : "a created thread has an impossible number";
+    case RING_BLOCK:
+        return r->kind >= RING_MUTEX && r->kind <= RING_CHILD ? NULL : "a call is of no known kind";
+    case RING_ATTACH:
+    case RING_START:
+    case RING_END:
+    case RING_RESUME:
+    case RING_WAKE: return NULL;
+    }
+    return "a record is of no known type";
+}
+
+/* Takes the records of a slot up to that head. */
+static void take_records(source *s, thread *t, uint64_t head)
+{
+    const ring_slot *slot = &s->shared->slots[t->slot];
+    const uint64_t time = now();
+    uint64_t *tail = &s->tails[t->slot];
+    for (; *tail != head && !s->fault && !s->failed; ++*tail) {
+        const ring_record r = *(const volatile ring_record *)&slot->records[*tail % RING_RECORDS];
+        const char *fault = check_record(t, &r, time);
+        if (fault) {
+            find_fault(s, fault);
+            return;
+        }
+        t->last = r.time > t->last ? r.time : t->last;
+        if (r.type == RING_FRAME)
+            take_frame(s, t, &r);
+        else
+            add_item(s, t, &r);
+    }
+}
+
+/* The time up to which no more records of a thread come that is seen to be busy; at most safe. It
+ * is passed over if it does not go on: a signal handler has jumped out of writing the record, or
+ * the memory was damaged. */
+static uint64_t busy_until(source *s, thread *t, uint64_t head, uint64_t safe)
+{
+    const uint64_t time = now();
+    if (t->busy_since == 0 || t->busy_head != head)
+        t->busy_since = time;
+    t->busy_head = head;
+    if (t->last >= safe || time - t->busy_since > PATIENCE_NS)
+        return safe;
+    s->stalled = true;
+    return t->last;
+}
+
+/* Takes the records of a slot, or only looks whether it is busy. Returns a time up to which no more
+ * come; at most safe. */
+static uint64_t take_slot(source *s, uint32_t number, bool takes, uint64_t safe)
 {
     ring_slot *slot = &s->shared->slots[number];
-    thread *t = thread_at(s, number);
+    thread *t = takes || s->at[number] ? thread_at(s, number) : NULL;
     if (!t)
         return safe;
-    bool busy = atomic_load_explicit(&slot->busy, memory_order_acquire);
-    uint64_t head = atomic_load_explicit(&slot->head, memory_order_acquire);
-    uint64_t tail = atomic_load_explicit(&slot->tail, memory_order_relaxed), last = 0;
-    for (; tail != head; tail++) {
-        const ring_record *r = &slot->records[tail % RING_RECORDS];
-        last = r->time;
-        if (r->type == RING_FRAME)
-            take_frame(s, t, r);
-        else
-            add_item(s, t, r);
+    const bool busy = atomic_load_explicit(&slot->busy, memory_order_acquire);
+    const uint64_t head = atomic_load_explicit(&slot->head, memory_order_acquire);
+    if (head - s->tails[number] > RING_RECORDS) {
+        find_fault(s, "the number of records of a thread is impossible");
+        return safe;
     }
-    atomic_store_explicit(&slot->tail, tail, memory_order_release);
-    t->last = last ? last : t->last;
-    bool lives = t->image + 1 >= s->shared->images;
-    return busy && lives && t->last < safe ? t->last : safe;
+    if (takes && head != s->tails[number]) {
+        take_records(s, t, head);
+        atomic_store_explicit(&slot->tail, s->tails[number], memory_order_release);
+    }
+    if (busy && t->image + 1 >= s->names.image_count)
+        return busy_until(s, t, head, safe);
+    t->busy_since = 0;
+    return safe;
 }
 
 uint64_t source_begin(const source *s)
@@ -209,36 +318,87 @@ static void free_slot(source *s, uint32_t number)
     atomic_store_explicit(&slot->state, RING_FREE, memory_order_release);
 }
 
-/* Whether no more records come: the thread has ended, or the process executes another program. */
-static bool is_finished(const source *s, uint32_t number)
+/* Reads the state of a slot. Returns whether no more records come: the thread has ended, or the
+ * process executes another program. */
+static bool is_finished(source *s, uint32_t number, uint32_t *state)
 {
     const ring_slot *slot = &s->shared->slots[number];
-    uint32_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
-    return state == RING_FINISHED || (state == RING_TAKEN && slot->image + 1 < s->shared->images);
+    *state = atomic_load_explicit(&slot->state, memory_order_acquire);
+    if (*state > RING_FINISHED)
+        find_fault(s, "the state of a thread is impossible");
+    return *state == RING_FINISHED ||
+           (*state == RING_TAKEN && slot->image + 1 < s->names.image_count);
 }
 
-uint64_t source_take(source *s)
+/* Reads how many slots are used. */
+static uint32_t read_used(source *s)
+{
+    const uint32_t used = atomic_load_explicit(&s->shared->used, memory_order_acquire);
+    if (used > RING_SLOTS)
+        find_fault(s, "the number of threads is impossible");
+    return read_images(s) && !s->fault ? used : 0;
+}
+
+static uint64_t take(source *s, bool takes)
 {
     bool finished[RING_SLOTS];
-    uint64_t safe = now() - VISIBLE_NS;
-    uint32_t used = s->shared->used;
+    uint32_t states[RING_SLOTS];
+    const uint64_t time = now() - VISIBLE_NS;
+    if (s->shared->closed && !s->ended) /* the library does so only if it finds no recorder */
+        find_fault(s, "it is marked as closed");
+    const uint32_t used = s->fault ? 0 : read_used(s);
+    if (takes || s->fault)
+        s->complete = time;
+    s->passed = !takes;
+    s->stalled = false;
+    uint64_t safe = s->complete;
     /* A thread that has ended was created before: the record of that is taken below. */
     for (uint32_t i = 0; i < used; i++)
-        finished[i] = is_finished(s, i);
-    for (uint32_t i = 0; i < used; i++)
-        if (s->shared->slots[i].state >= RING_TAKEN)
-            safe = take_slot(s, i, safe);
-    for (uint32_t i = 0; i < used; i++)
+        finished[i] = is_finished(s, i, &states[i]);
+    for (uint32_t i = 0; i < used && !s->fault; i++)
+        if (states[i] >= RING_TAKEN)
+            safe = take_slot(s, i, takes, safe);
+    for (uint32_t i = 0; i < used && takes && !s->fault; i++)
         if (finished[i] && s->at[i])
             free_slot(s, i);
     return safe;
 }
 
+uint64_t source_take(source *s)
+{
+    /* If nothing that was taken can be replayed, it is too new, and more has to be taken. */
+    return take(s, *s->backlog < MOST_BACKLOG || (s->passed && !s->stalled));
+}
+
+void source_take_ahead(source *s)
+{
+    if (*s->backlog < MOST_BACKLOG)
+        take(s, true);
+}
+
+void source_take_last(source *s)
+{
+    source_end(s);
+    take(s, true);
+}
+
 /* A thread that is not yet replayed as created may be named in a record. */
 static bool is_done(const thread *t)
 {
-    return t->finished && t->first == t->end &&
+    return t->finished && t->named == 0 && t->first == t->end &&
            (t->state == THREAD_CREATED || t->state == THREAD_ENDED);
+}
+
+/* A thread with few records gives back the memory of many. */
+static void shrink(source *s, thread *t)
+{
+    enum { KEPT = 2 * RING_RECORDS };
+    if (t->capacity <= KEPT || t->first < t->end)
+        return;
+    *s->backlog -= t->capacity * sizeof *t->items;
+    free(t->items);
+    t->items = NULL;
+    t->first = t->end = t->capacity = 0;
 }
 
 void source_forget(source *s)
@@ -246,10 +406,12 @@ void source_forget(source *s)
     size_t kept = 0;
     for (size_t i = 0; i < s->count; i++) {
         thread *t = s->threads[i];
-        if (is_done(t))
-            free_thread(t);
-        else
-            s->threads[kept++] = t;
+        if (is_done(t)) {
+            free_thread(s, t);
+            continue;
+        }
+        shrink(s, t);
+        s->threads[kept++] = t;
     }
     s->count = kept;
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "cmd/diag.h"
@@ -45,7 +46,7 @@ static int record_program(session *s, recording *r)
     const record_options *set = (const record_options *)s->set;
     int status = output_open(&s->output, r->path, true);
     if (status == EXIT_SOUND)
-        status = processes_add_program(&r->processes, r->path, &s->output);
+        status = processes_add_program(&r->processes, r->program.pid, r->path, &s->output);
     if (status != EXIT_SOUND) {
         program_cancel(&r->program);
         return status;
@@ -102,6 +103,14 @@ static int check_options(const session *s, int *version)
     return EXIT_SOUND;
 }
 
+/* Whether the trace would replace the program. */
+static bool is_program(const recording *r)
+{
+    struct stat trace, file;
+    return stat(r->path, &trace) == 0 && stat(r->program.path, &file) == 0 &&
+           trace.st_dev == file.st_dev && trace.st_ino == file.st_ino;
+}
+
 /* Prepares a recording to that path. */
 static int prepare(session *s, recording *r, const char *base)
 {
@@ -116,9 +125,14 @@ static int prepare(session *s, recording *r, const char *base)
     if (!processes_open(p, set->follow_forks) || !program_prepare(&r->program, p->shared, p->fd))
         return EXIT_SYSTEM;
     r->path = set->pid_suffix ? with_pid(base, r->program.pid) : strdup(base);
-    if (r->path)
+    if (r->path && !is_program(r))
         return EXIT_SOUND;
     program_cancel(&r->program);
+    if (r->path) {
+        diag_error("-o %s: this is the program, which the trace would replace; name another file",
+                   r->path);
+        return EXIT_USAGE;
+    }
     diag_error("out of memory [system.memory]");
     return EXIT_SYSTEM;
 }

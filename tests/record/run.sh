@@ -17,12 +17,13 @@ fi
 
 read -ra compiler <<<"${CC:-cc}"
 kills=$(realpath tests/record/kills.sh)
-for program in waits ends forks counts; do
+for program in waits ends forks counts jumps frames; do
     "${compiler[@]}" -O1 -g -pthread -o "$work/$program" "testdata/record/$program.c" || exit 1
 done
 "${compiler[@]}" -O1 -g -pthread -Ilib -o "$work/plugins" testdata/record/plugins.c &&
     cp testdata/record/named.c "$work" &&
     "${compiler[@]}" -O1 -g -fPIC -shared -DPLUGIN -o "$work/plugin.so" testdata/record/plugins.c || exit 1
+"${compiler[@]}" -O1 -g -pthread -I. -o "$work/corrupts" testdata/record/corrupts.c || exit 1
 library=$(realpath "$BUILD")/libgotrace.so
 cd "$work" || exit 1
 
@@ -314,7 +315,22 @@ killed_recorder() {
 check 'a recorder that is killed' killed_recorder
 check 'a killed recorder whose parent does not wait' killed_recorder zombie
 
-# ---- children ------------------------------------------------------------------------------------
+# ---- signal handlers that jump -------------------------------------------------------------------
+
+# jumps HOW CALLS: the calls after the last jump are recorded, all of the other thread, and that calls are lost.
+jumps() {
+    "$gotrace" record -o jumps.trace -- ./jumps "$1" 3000 2>jumps.err
+    [ $? -eq 7 ] || return 1
+    cat jumps.err
+    grep -q 'jumped out of them' jumps.err && [ "$(wc -l <jumps.err)" -eq 1 ] || return 1
+    "$gotrace" validate jumps.trace && "$gotrace" print jumps.trace >jumps.txt || return 1
+    [ "$(grep -c ' G1  *Go.* at read$' jumps.txt)" -eq "$2" ] || { echo 'calls of read'; return 1; }
+    [ "$(grep -c ' G2  *Go.* at write$' jumps.txt)" -eq 20000 ] || { echo 'calls of the other thread'; return 1; }
+}
+for how in same deeper other inlined; do
+    check "jumps out of signal handlers: $how" jumps $how 1000
+done
+check 'jumps out of signal handlers: last' jumps last 0
 
 # writes TRACE COUNT [THREAD]: the trace is sound, and has so many calls of write, of that goroutine.
 writes() {
@@ -323,6 +339,75 @@ writes() {
     found=$(grep -cE " ${3:-G[0-9]+}  *Go(SyscallBegin|Block)  .* at write\$" forks.txt)
     [ "$found" -eq "$2" ] || { echo "$1: $found calls"; return 1; }
 }
+
+# ---- stacks that are not as described ------------------------------------------------------------
+
+# frames HOW WORDS: the program goes on, and a trace has a line that ends with the words.
+frames() {
+    ./frames "$1"
+    [ $? -eq 5 ] || { echo 'without a recorder'; return 1; }
+    "$gotrace" record -o frames.trace -- ./frames "$1"
+    [ $? -eq 5 ] && "$gotrace" validate frames.trace && "$gotrace" print --format go frames.trace | grep -q "$2"
+}
+check 'a frame with another base' frames base 'usleep @'
+check 'a return address that is none' frames return 'usleep @'
+check 'a handler that interrupts a jump to no code' frames signal 'usleep @'
+check 'a path that cannot be read' frames exec 'StateTransition'
+
+# ---- programs that damage the shared memory ------------------------------------------------------
+
+# damages HOW CALLS WARNINGS: the program goes on; what it recorded before is in the trace.
+damages() {
+    local status calls
+    timeout -k 1 60 "$gotrace" record -o damaged.trace -- ./corrupts "$1" 2>damaged.err
+    status=$?
+    cat damaged.err
+    [ $status -eq 5 ] || { echo "status $status"; return 1; }
+    "$gotrace" validate damaged.trace || return 1
+    calls=$("$gotrace" print damaged.trace | grep -c ' at write$')
+    echo "$calls calls"
+    [ "$calls" -ge "$2" ] && [ "$(grep -c 'has damaged the memory' damaged.err)" -eq "$3" ] &&
+        [ "$(wc -l <damaged.err)" -eq "$3" ]
+}
+for how in used_all used_more head_far head_back images_many images_none state closed image type kind frame stack \
+    created future random_records random_bytes; do
+    check "a damaged ring: $how" damages $how 100 1
+done
+# This cannot be seen; nothing is lost, and the pipe that is named as a program is not waited for.
+mkfifo pipe
+for how in busy maps; do
+    check "a damaged ring: $how" damages $how 400 0
+done
+
+# The traces of a process and its child are whole, and nothing else is waited for.
+damages_session() {
+    local found child
+    rm -f damaged.trace*
+    timeout -k 1 60 "$gotrace" record --follow-forks -o damaged.trace -- ./corrupts "$1" 2>damaged.err
+    found=$?
+    cat damaged.err
+    [ $found -eq 5 ] || { echo "status $found"; return 1; }
+    child=$(echo damaged.trace.*)
+    [ "$(grep -c 'has damaged the list' damaged.err)" -eq 1 ] && [ "$(wc -l <damaged.err)" -eq 1 ] &&
+        writes damaged.trace 101 && writes "$child" 201
+}
+for how in fds pids session; do
+    check "a damaged list of processes: $how" damages_session $how
+done
+
+# Another process has got the pid of the recorder, which is killed.
+reused_pid() {
+    rm -f outlives outlived
+    "$gotrace" record -o lost.trace -- ./corrupts recorder &
+    disown
+    waits_until 20 [ -e outlives ] && kill -STOP $! || return 1
+    sleep 0.5
+    kill -KILL $!
+    waits_until 20 [ -e outlived ]
+}
+check 'a killed recorder whose pid is used again' reused_pid
+
+# ---- children ------------------------------------------------------------------------------------
 
 # forks HOW OPTION... -- [PROGRAM...]: records a program with a child; sets child to its trace.
 forks() {
@@ -499,6 +584,12 @@ fails() {
     [ $found -eq "$status" ] && grep -q -- "$words" fails.err
 }
 
+itself() {
+    cp ends itself && ! "$gotrace" record -o ./itself -- ./itself exit 2>itself.err || return 1
+    cat itself.err
+    grep -q 'this is the program' itself.err && cmp ends itself
+}
+check 'a trace that would replace the program' itself
 check 'no program' fails 2 'the program is missing'
 check 'a program that does not exist' fails 127 'missing: No such file' -o a.trace -- ./missing
 check 'one that is not in PATH' fails 127 'missing: No such file' -o a.trace -- missing
