@@ -32,8 +32,9 @@ const option_spec limit_options[] = {
 
 static const uint64_t usual_memory = UINT64_C(1) << 30, usual_output = UINT64_C(1) << 36;
 
-/* Memory of the program apart from data of the trace: buffers, and the stacks of threads. */
-static const uint64_t program_overhead = UINT64_C(64) << 20;
+/* Memory of the program apart from data of the trace: buffers, and the stacks of threads. The limit
+ * covers all else, of the reader and of what uses it; each handle of the library also has it. */
+static const uint64_t program_overhead = UINT64_C(8) << 20, thread_overhead = UINT64_C(5) << 18;
 
 static bool memory_is_bounded;
 
@@ -46,26 +47,29 @@ static bool memory_is_bounded;
 #endif
 #endif
 
-static void bound_memory(uint64_t bytes)
+static void bound_memory(uint64_t bytes, uint64_t threads)
 {
 #ifndef SANITIZED
     struct rlimit limit;
-    rlim_t most = bytes > UINT64_MAX - program_overhead ? RLIM_INFINITY : bytes + program_overhead;
+    const uint64_t most_threads = UINT64_C(1) << 20;
+    const uint64_t overhead = program_overhead +
+                              thread_overhead * (threads < most_threads ? threads : most_threads);
+    const rlim_t most = bytes > UINT64_MAX - overhead ? RLIM_INFINITY : bytes + overhead;
     if (getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_cur <= most)
         return;
     limit.rlim_cur = most;
     memory_is_bounded = setrlimit(RLIMIT_DATA, &limit) == 0;
 #else
-    (void)bytes, (void)program_overhead;
+    (void)bytes, (void)threads, (void)program_overhead, (void)thread_overhead;
 #endif
 }
 
 void limits_apply(const session *s)
 {
-    bound_memory(s->set->limits.memory ? s->set->limits.memory : usual_memory);
-    output_limit(s->set->max_output ? s->set->max_output : usual_output);
     if (s->set->threads == 0)
         s->set->threads = processors_allowed();
+    bound_memory(s->set->limits.memory ? s->set->limits.memory : usual_memory, s->set->threads);
+    output_limit(s->set->max_output ? s->set->max_output : usual_output);
 }
 
 void limits_config(const session *s, gotrace_config *config)

@@ -58,11 +58,16 @@ done
 echo '== more start functions than fit into memory'
 if command -v python3 >/dev/null && ! is_built_with asan tsan; then
     python3 "$TRACES/../../tests/scale/traps.py" v2-functions 500000 >functions.trace
-    # The reader has enough; the report has not.
+    # The reader has enough; the report and the statistics together with it have not.
     gotrace validate -q --max-memory 40M functions.trace || echo "validate: $?"
-    gotrace convert --to html --max-memory 40M -j 1 -o out functions.trace 2>err.txt
-    echo "=> $?"
-    tail -n 2 err.txt
+    for verb in 'convert --to html' stat; do
+        # shellcheck disable=SC2086
+        gotrace $verb --max-memory 40M -j 1 -o out functions.trace 2>err.txt
+        echo "=> $?"
+        tail -n 2 err.txt
+    done
 else
-    printf '%s\n' '=> 3' 'gotrace: error: out of memory [system.memory]' 'gotrace: note: --max-memory SIZE raises the limit'
+    for verb in html stat; do
+        printf '%s\n' '=> 3' 'gotrace: error: out of memory [system.memory]' 'gotrace: note: --max-memory SIZE raises the limit'
+    done
 fi
