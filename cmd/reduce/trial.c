@@ -74,10 +74,12 @@ void trial_close(trial *t)
     free(t->text);
 }
 
+/* Always a new file: the command may have put something else there, as a link to another file. */
 static bool write_trace(const trial *t, const void *bytes, size_t size)
 {
     const char *from = bytes;
-    int file = open(t->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    unlink(t->path);
+    int file = open(t->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     bool done = file >= 0;
     while (done && size > 0) {
         ssize_t count = write(file, from, size);

@@ -119,3 +119,16 @@ chmod +x messages
 run gotrace reduce --any --test ./messages -o small.trace old.trace | sed -E 's/, [0-9]+ tests?//; s/^[0-9]+ of/N of/'
 run gotrace reduce --any --test ./messages --stderr 'starts twice' -o small.trace old.trace | sed -E 's/, [0-9]+ tests?//'
 run gotrace reduce -q --any --test ./messages -o small.trace old.trace
+
+echo '== a command that replaces its trace by a link'
+echo precious >precious
+cat >linker <<'EOT'
+#!/bin/sh
+ln -sf "$PWD/precious" "$1"
+echo bad >&2
+exit 1
+EOT
+chmod +x linker
+gotrace reduce --test ./linker --stderr bad -q -o small.trace new.trace
+echo "=> $?"
+cat precious
