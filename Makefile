@@ -112,7 +112,7 @@ UNIT_HELPERS := $(call object,$(filter-out tests/unit/test_%,$(UNIT_SRC)))
 FUZZ_TARGETS := $(patsubst fuzz/%.c,%,$(wildcard fuzz/fuzz_*.c))
 FUZZ_HELPERS := $(call object,$(filter-out fuzz/fuzz_% fuzz/driver.c fuzz/mutator%,$(FUZZ_SRC)))
 # Targets whose input is not a trace are fuzzed without the mutator for traces.
-FUZZ_BYTES := script source recover expression
+FUZZ_BYTES := script source recover expression ring
 FUZZ_MUTATOR = $(call object,fuzz/mutator.c fuzz/mutator_libfuzzer.c)
 FUZZ_REPLAYS := $(addprefix $(B)/fuzz/replay_,$(FUZZ_TARGETS:fuzz_%=%))
 

@@ -1,0 +1,165 @@
+/*
+ * fuzz_ring.c - what a process may write to the memory that it shares with `gotrace record`:
+ * records that are valid or not, in any order, and anything else; it becomes a sound trace.
+ *
+ * The input is the version, and then a list of steps: each is a byte with its kind, and its values.
+ */
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common.h"
+#include "cmd/record/record.h"
+#include "cmd/repair/verdict.h"
+#include "cmd/verb.h"
+
+enum { SLOTS = 4, SECOND_NS = 1000000000 };
+
+typedef struct steps {
+    const uint8_t *p, *end;
+    ring *ring;
+    uint64_t time; /* of the last record */
+} steps;
+
+static uint64_t next(steps *s, size_t size)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < size && s->p < s->end; i++)
+        value |= (uint64_t)*s->p++ << 8 * i;
+    return value;
+}
+
+static ring_slot *next_slot(steps *s)
+{
+    return &s->ring->slots[next(s, 1) % SLOTS];
+}
+
+/* Begins a thread in a slot, as the library does. */
+static void take_slot(steps *s)
+{
+    ring_slot *slot = next_slot(s);
+    slot->image = s->ring->images > 0 ? s->ring->images - 1 : 0;
+    slot->state = RING_TAKEN;
+    if (s->ring->used < SLOTS)
+        s->ring->used = SLOTS;
+}
+
+static void put(steps *s, ring_record record)
+{
+    ring_slot *slot = next_slot(s);
+    slot->records[slot->head % RING_RECORDS] = record;
+    slot->head++;
+}
+
+static void put_record(steps *s)
+{
+    s->time += 1 + next(s, 1) * 1000;
+    put(s, (ring_record){.time = s->time,
+                         .type = (uint8_t)(next(s, 1) % (RING_WAKE + 2)),
+                         .kind = (uint8_t)(next(s, 1) % (RING_CHILD + 2)),
+                         .flags = (uint16_t)next(s, 1),
+                         .stack = (uint16_t)(next(s, 1) % 4),
+                         .object = next(s, 1)});
+}
+
+static void put_any(steps *s)
+{
+    uint8_t any[sizeof(ring_record)];
+    ring_record record;
+    for (size_t i = 0; i < sizeof any; i++)
+        any[i] = (uint8_t)next(s, 1);
+    memcpy(&record, any, sizeof record);
+    put(s, record);
+}
+
+/* Writes to one of the members. */
+static void damage(steps *s)
+{
+    ring_slot *slot = next_slot(s);
+    const uint8_t member = (uint8_t)next(s, 1);
+    const uint64_t value = next(s, 1 + member / 16 % 8);
+    switch (member % 16) {
+    case 0: s->ring->closed = (uint32_t)value; break;
+    case 1: s->ring->images = (uint32_t)value; break;
+    case 2: s->ring->used = (uint32_t)value; break;
+    case 3: s->ring->mains[value % RING_IMAGES] = value << 32; break;
+    case 4: s->ring->maps[0][value % RING_MAPS] = (char)(value >> 16); break;
+    case 5: slot->state = (uint32_t)value; break;
+    case 6: slot->image = (uint32_t)value; break;
+    case 7: slot->busy = (uint32_t)value; break;
+    case 8: slot->head = value; break;
+    case 9: slot->head += value; break;
+    case 10: slot->tail = value; break;
+    case 11: slot->state = RING_FINISHED; break;
+    case 12: s->ring->images++; break;
+    default: put_record(s); break;
+    }
+}
+
+static void take_ahead(void *ctx)
+{
+    source_take_ahead(ctx);
+}
+
+static void run(steps *s, source *from, replay *r)
+{
+    while (s->p < s->end) {
+        switch (next(s, 1) % 8) {
+        case 0: take_slot(s); break;
+        case 1: damage(s); break;
+        case 2: put_any(s); break;
+        case 3: replay_until(r, source_take(from) - next(s, 1) * 1000); break;
+        default: put_record(s); break;
+        }
+    }
+}
+
+static uint64_t begin_time(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return ((uint64_t)t.tv_sec - 1) * SECOND_NS + (uint64_t)t.tv_nsec;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const int versions[] = {26, 19, 22, 5};
+    source from = {.fault = NULL};
+    size_t backlog = 0;
+    bytes trace = {0};
+    out to;
+    uint64_t problems;
+    verdict found;
+    gotrace_error error = GOTRACE_INIT(gotrace_error);
+    gotrace_config config = fuzz_config(&problems);
+    if (size == 0)
+        return 0;
+    files *all = files_new();
+    const int fd = source_create(true);
+    REQUIRE(all && fd >= 0 && source_open(&from, fd, getpid(), all, &backlog));
+    from.names.pause = take_ahead;
+    from.names.pause_ctx = &from;
+    REQUIRE(out_init(&to, bytes_write, &trace));
+    steps s = {data + 1, data + size, from.shared, begin_time()};
+    replay *r = replay_new(&from, versions[data[0] % 4], s.time, 0, &to);
+    REQUIRE(r);
+    s.ring->images = 1;
+    run(&s, &from, r);
+    source_take_last(&from);
+    replay_until(r, UINT64_MAX);
+    REQUIRE(!from.failed);
+    REQUIRE(replay_end(r, data[0] & 4 ? s.time + SECOND_NS : 0) == EXIT_SOUND);
+    REQUIRE(out_flush(&to));
+    out_free(&to);
+    source_close(&from);
+    files_free(all);
+    close(fd);
+    REQUIRE(backlog == 0);
+    config.on_problem = NULL;
+    REQUIRE(verdict_of(trace.data, trace.size, &config, &found, &error));
+    REQUIRE(found.sound || found.events == 0);
+    bytes_free(&trace);
+    return 0;
+}
