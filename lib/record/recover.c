@@ -338,7 +338,7 @@ static bool batch_ticks(recovery *v, const slot *s, uint64_t *ticks)
 static bool put_clocks(recovery *v, const slot *first, const slot *end)
 {
     gotrace_recorder *r = v->r;
-    uint64_t ticks, least = UINT64_MAX;
+    uint64_t ticks = 0, least = UINT64_MAX;
     if (r->version < GOTRACE_FIRST_SYNC)
         return true;
     for (const slot *s = first; s < end; s++) {
