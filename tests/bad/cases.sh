@@ -63,7 +63,7 @@ make_goroutine_of_2_to_63() {
     printf "\xd5\x0d\x01${two_to_63}\x01\x00" # GoUnblock g=2^63 seq=1
     finish
 }
-bad goroutine_of_2_to_63 1 order.sequence 'goroutine 9223372036854775808 waiting'
+bad goroutine_of_2_to_63 1 order.sequence 'goroutine 9223372036854775808 must be waiting'
 
 make_proc_of_2_to_63() {
     begin
@@ -271,7 +271,7 @@ make_goroutine_that_never_was() {
     printf '\x8e\x01\x07\x09' # GoStart g=7 seq=9
     finish
 }
-bad goroutine_that_never_was 1 order.sequence 'goroutine 7 runnable at sequence number 9'
+bad goroutine_that_never_was 1 order.sequence 'goroutine 7 must be runnable at sequence number 9'
 
 make_procs_that_wait_for_each_other() {
     begin
@@ -279,7 +279,7 @@ make_procs_that_wait_for_each_other() {
     printf '\x41\x02\x05\x8e\x01\x03\x07\xd5\x04\x01\x02\x04\x00' # starts 3 at 7, wakes 2 at 4
     finish
 }
-bad procs_that_wait_for_each_other 1 order.sequence 'nothing is left'
+bad procs_that_wait_for_each_other 1 order.sequence 'no remaining event'
 
 make_noise() {
     begin

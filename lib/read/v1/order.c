@@ -295,12 +295,12 @@ static bool report_order(gotrace_reader *reader, const gt_event *e, const gt_ord
     unsigned long long id = g->id;
     if (rule->any)
         return gt_report(reader, GOTRACE_RULE_ORDER_SEQUENCE, gt_event_place(e),
-                         "%s needs goroutine %llu %s, but it is %s and nothing is left that "
-                         "could change that",
+                         "%s: goroutine %llu must be %s, but it is %s, and no remaining event "
+                         "changes that",
                          name, id, gt_status_name(rule->status), gt_status_name(g->status));
     return gt_report(reader, GOTRACE_RULE_ORDER_SEQUENCE, gt_event_place(e),
-                     "%s needs goroutine %llu %s at sequence number %llu, but it is %s at %llu "
-                     "and nothing is left that could change that",
+                     "%s: goroutine %llu must be %s at sequence number %llu, but it is %s at "
+                     "%llu, and no remaining event changes that",
                      name, id, gt_status_name(rule->status), (unsigned long long)want,
                      gt_status_name(g->status), (unsigned long long)g->seq);
 }
@@ -334,8 +334,8 @@ static enum taken take_gc(gotrace_reader *reader, gt_order *o, gt_cursor *c)
             return PARKED;
         }
         if (!gt_report(reader, GOTRACE_RULE_ORDER_SEQUENCE, gt_event_place(e),
-                       "GCStart has sequence number %llu, but %llu is the next and nothing is "
-                       "left that could change that",
+                       "GCStart has sequence number %llu, but %llu is the next, and no "
+                       "remaining event changes that",
                        (unsigned long long)e->args[0], (unsigned long long)o->gc_seq))
             return FAILED;
     }

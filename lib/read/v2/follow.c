@@ -81,10 +81,10 @@ GT_INLINE uint8_t proc_status_of(uint8_t state)
 /* ---- contexts ------------------------------------------------------------------------------ */
 
 /* The thread has no goroutine, and the event is one of a goroutine's: it needs one, or it has a
- * stack, which only goroutines have. The record with which the last one stopped is then a false
- * one, or the next one's start is lost. The last one goes on, unless it runs elsewhere, so that one
- * altered record does not leave all later events without their goroutine. Source: Go 1.27,
- * runtime/tracestack.go, traceStack. */
+ * stack, which only goroutines have. Either the record that stopped the previous goroutine is
+ * damaged, or the next start is lost. The previous goroutine continues, unless it runs elsewhere,
+ * so that one altered record does not leave all later events without their goroutine. Source:
+ * Go 1.27, runtime/tracestack.go, traceStack. */
 static bool resume_last(gt_follow *f)
 {
     const gotrace_semantics *does = &rows[f->e->type];
@@ -285,8 +285,8 @@ static bool report_not_ready(gt_follow *f, const char *what, uint64_t id, const 
                          "generation; it is %s",
                          gt_v2_name_of(f), what, num(id), found);
     return GT_BROKEN(f, GOTRACE_RULE_ORDER_SEQUENCE,
-                     "%s needs %s %llu %s at sequence number %llu, but it is %s and nothing is "
-                     "left that could change that",
+                     "%s: %s %llu must be %s at sequence number %llu, but it is %s, and no "
+                     "remaining event changes that",
                      gt_v2_name_of(f), what, num(id), wanted, num(seq - 1), found);
 }
 

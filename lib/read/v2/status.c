@@ -218,8 +218,8 @@ gt_followed gt_v2_gc(gt_follow *f, const gotrace_semantics *does)
         if (!f->c->forced)
             return gt_v2_park(f, 0, seq - 1, GT_WAIT_GC);
         if (!GT_BROKEN(f, GOTRACE_RULE_ORDER_SEQUENCE,
-                       "%s has sequence number %llu, but the GC stands at %llu and nothing is left "
-                       "that could change that",
+                       "%s has sequence number %llu, but the GC is at %llu, and no remaining event "
+                       "changes that",
                        gt_v2_name_of(f), num(seq), num(v2->gc_seq)))
             return GT_FOLLOW_FAILED;
     }
