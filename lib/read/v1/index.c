@@ -220,11 +220,9 @@ static bool find_proc(skim *s, int64_t id, uint32_t *found)
 
 static bool start_batch(skim *s, int64_t id, uint64_t offset, const int64_t first[GT_CLOCKS])
 {
-    enum { WINDOW_PARTS = 16 };
+    enum { LARGE = 4096 }; /* bytes; a run has several smaller batches, to need less memory */
     uint32_t proc;
     gotrace_reader *reader = s->reader;
-    /* A run has several smaller batches, to need less memory. */
-    uint64_t large = gt_window(reader) / WINDOW_PARTS;
     if (s->batches >= reader->limits.batches) {
         gt_error_limit(&reader->error, GOTRACE_LIMIT_BATCHES, place_of(s, s->p),
                        reader->limits.batches);
@@ -232,7 +230,7 @@ static bool start_batch(skim *s, int64_t id, uint64_t offset, const int64_t firs
     }
     if (!find_proc(s, id, &proc))
         return false;
-    if (proc != s->proc || offset - s->run_start >= large || s->last_batches == 1) {
+    if (proc != s->proc || offset - s->run_start >= LARGE || s->last_batches == 1) {
         if (!run_close(s, offset))
             return false;
         s->proc = proc;
