@@ -544,7 +544,7 @@ void stat_collector_end(run *r)
     for (size_t i = 0; i < UTILIZATION_KINDS; i++) {
         utilization *u = &r->utilizations[i];
         /* Go's reader ends the trace with a sync, which is 1 ns later. */
-        r->figure->utilized[i] = utilization_end(u, r->states.time + u->as_go);
+        r->figure->utilized[i] = utilization_end(u, sum_of_times(r->states.time, u->as_go));
         memcpy(r->figure->least[i], u->least, sizeof u->least);
         memcpy(r->figure->least_at[i], u->least_at, sizeof u->least_at);
         if (u->failed)

@@ -67,6 +67,8 @@ static void slide(utilization *u, size_t window, size_t n)
 static void slide_first(utilization *u, size_t window, size_t n)
 {
     const utilization_change *c = u->changes;
+    if (u->begin > INT64_MAX - utilization_widths[window])
+        return; /* a time range that begins long after the trace */
     int64_t end = u->begin + utilization_widths[window];
     if (c[n - 1].time < end && end <= c[n].time)
         consider(u, window, u->begin, area_at(&c[n - 1], end) - c[0].area);
