@@ -67,6 +67,7 @@ check_sound() {
 #   V1 string.missing stack.missing   shows them empty
 #   V1 stack.duplicate                uses the last one
 #   V1 log.length                     checks the length where the message is read, not before
+#   V1 V2 begin.missing              takes an end without a begin to have begun before the trace
 #   V1 order.global                  sorts, and accepts equal numbers, but may reject their times
 #   V2 table.unused                  does not check
 #   V2 stack.pc                      shows the first frame of a PC wherever the PC occurs
@@ -76,6 +77,7 @@ check_sound() {
 go_takes() { # VERSION RULE: yes, no or maybe
     case $([ "$1" -lt 22 ] && echo V1 || echo V2).$2 in
     V1.time.span | V1.string.missing | V1.stack.missing | V1.stack.duplicate | V1.log.length) echo yes ;;
+    *.begin.missing) echo yes ;;
     V1.order.global) echo maybe ;;
     V2.table.unused | V2.stack.pc | V2.clock.back | V2.generation.missing) echo yes ;;
     V2.trace.empty) [ "$1" -lt 26 ] && echo no || echo yes ;;
