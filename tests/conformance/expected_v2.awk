@@ -11,7 +11,8 @@
 #                     the proc is taken; not computed for a goroutine found in a system call, because
 #                     the reader does not print whose proc that is
 #   viewed G NS       as onproc, as Go's viewer shows it: runs that were active when tracing
-#                     started begin with the first event except Sync, and unfinished ones end with the last Sync
+#                     started begin with the first event except Sync; unfinished ones end with the last such
+#                     event (in Go's viewer with the last Sync, which Go adds 1 ns later)
 #   arrows N          runs with a known cause: created, unblocked or back from a system call
 #   last STATE N      number of goroutines in that state at the end, if there was one
 #   metric NAME N V T a counter was set N times; sums of values and of times since the first one,
@@ -37,7 +38,6 @@ function close_run(p) {
 
 {
     time = substr($5, 6)
-    last = time
     # The last Sync is not in the trace: Go adds it, 1 ns after the end.
     if (time > end && $4 != "Sync")
         end = time
@@ -181,7 +181,7 @@ END {
         settle(m)
     for (p in on) {
         onproc[on[p]] += end - since_run[p]
-        viewed[on[p]] += last - viewed_since[p]
+        viewed[on[p]] += end - viewed_since[p]
     }
     for (g in state) {
         fact("state " g " running", total[g, "Running"])

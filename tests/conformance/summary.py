@@ -69,8 +69,8 @@ def close(a, b):
 def begins_at_0(kind, theirs, ours):
     waits = sum(ours["block_ns"].values()) - sum(theirs["block_ns"].values())
     return kind == "goroutine" and counts["goroutine from time 0"] == 0 and trace_version < 22 and \
-        theirs["total_ns"] == ours["total_ns"] and waits > 0 and \
-        theirs["unknown_ns"] == ours["unknown_ns"] + waits
+        close(theirs["total_ns"], ours["total_ns"]) and waits > 0 and \
+        close(theirs["unknown_ns"], ours["unknown_ns"] + waits)
 
 
 def without_lead(theirs, ours):
