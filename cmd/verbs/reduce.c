@@ -104,8 +104,8 @@ static bool are_alike(const char *a, const char *b)
     return *a == *b;
 }
 
-/* The command still ends with the status, which may have another cause now: what it prints tells
- * them apart. */
+/* The command still ends with the same status, which may have another cause now. Its output shows
+ * whether it has. */
 static void note_change(const reducing *p)
 {
     char line[LINE];
