@@ -74,54 +74,52 @@ def begins_at_0(kind, theirs, ours):
 
 
 def without_lead(theirs, ours):
-    """Go's times from the first event on, of what began before it."""
+    """Go's times from the first event on, of what began before it: the LEAD may be in any one of them."""
     def shorter(a, b):
         return a - LEAD if abs(a - LEAD - b) < abs(a - b) else a
 
-    times = dict(theirs)
-    states = [key for key in TIMES[1:] if shorter(theirs[key], ours[key]) != theirs[key]]
-    waits = [n for n, ns in (theirs["block_ns"] or {}).items() if shorter(ns, ours["block_ns"].get(n, 0)) != ns]
-    if len(states) + len(waits) > 1:
-        return theirs
-    times["total_ns"] -= LEAD
-    for key in states:
-        times[key] -= LEAD
-    times["block_ns"] = {n: ns - LEAD if n in waits else ns for n, ns in (theirs["block_ns"] or {}).items()}
-    times["range_ns"] = {n: shorter(ns, ours["range_ns"].get(n, 0)) for n, ns in (theirs["range_ns"] or {}).items()}
-    return times
+    waits = theirs["block_ns"] or {}
+    times = {**theirs, "total_ns": theirs["total_ns"] - LEAD,
+             "range_ns": {n: shorter(ns, ours["range_ns"].get(n, 0)) for n, ns in (theirs["range_ns"] or {}).items()}}
+    yield from ({**times, key: theirs[key] - LEAD} for key in TIMES[1:] if theirs[key] >= LEAD)
+    yield from ({**times, "block_ns": {**waits, n: waits[n] - LEAD}} for n in waits if waits[n] >= LEAD)
 
 
-def same_times(kind, theirs, ours):
-    exact = True
+def how_same(kind, theirs, ours):
+    """What the row is counted as; or None, and the times that differ."""
     total = ours["total_ns"] or 0
-    if ours["created" if kind == "goroutine" else "begin"] in (None, FIRST):
-        theirs = without_lead(theirs, ours)
 
     def near(a, b):
         return close_in(a, b, total)
 
-    if begins_at_0(kind, theirs, ours):
-        counts["goroutine from time 0"] += 1
-        return None
+    exact = True
     for key in ["block_ns", "range_ns"]:
         a, b = nonzero(theirs[key]), nonzero(ours[key])
         exact = exact and a == b
         if any(not near(a.get(n, 0), b.get(n, 0)) for n in a.keys() | b.keys()):
-            return differs(kind, theirs, ours, key)
+            return None, key
     if all(near(theirs[key], ours[key]) for key in TIMES):
         exact = exact and all(theirs[key] == ours[key] for key in TIMES)
-        counts[kind if exact else kind + " but for ties"] += 1
-        return None
+        return kind if exact else kind + " but for ties", ""
     wrong = theirs["sched_wait_ns"] - ours["sched_wait_ns"]
     in_call = sum(theirs[k] - ours[k] for k in ["syscall_ns", "syscall_block_ns"])
-    if near(theirs["total_ns"], ours["total_ns"]) and near(theirs["exec_ns"], ours["exec_ns"]):
-        if near(in_call, 0) and not near(wrong, 0):
-            counts[kind + " with blocked call at the end"] += 1
-            return None
-        if near(in_call, 0):
-            counts[kind + " with forgotten proc"] += 1
-            return None
-    return differs(kind, theirs, ours, "times")
+    if near(theirs["total_ns"], ours["total_ns"]) and near(theirs["exec_ns"], ours["exec_ns"]) and near(in_call, 0):
+        return kind + (" with forgotten proc" if near(wrong, 0) else " with blocked call at the end"), ""
+    return None, "times"
+
+
+def same_times(kind, theirs, ours):
+    if begins_at_0(kind, theirs, ours):
+        counts["goroutine from time 0"] += 1
+        return
+    same, what = how_same(kind, theirs, ours)
+    if ours["created" if kind == "goroutine" else "begin"] in (None, FIRST):
+        for times in without_lead(theirs, ours):
+            same = same or how_same(kind, times, ours)[0]
+    if same:
+        counts[same] += 1
+    else:
+        differs(kind, theirs, ours, what)
 
 
 def by_id(all_rows, kind):
