@@ -84,7 +84,7 @@ typedef struct cut_goroutine {
 typedef struct cut_proc {
     uint8_t state;   /* gotrace_state; ABANDONED: left in a system call */
     int64_t thread;  /* which has it, or had it last */
-    uint64_t caller; /* state SYSCALL: the goroutine in the call */
+    uint64_t caller; /* state SYSCALL: the goroutine in the call; 0: not known yet */
 } cut_proc;
 
 typedef struct cut_range {

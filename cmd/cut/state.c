@@ -14,6 +14,10 @@
 #include "cmd/semantics.h"
 #include "formats/common/rows.h"
 
+/* v2: what the statuses say. */
+enum { P_RUNNING = 1, P_IDLE, P_IN_SYSCALL, P_ABANDONED };
+enum { G_RUNNABLE = 1, G_RUNNING, G_IN_SYSCALL, G_WAITING };
+
 /* ---- following --------------------------------------------------------------------------------
  */
 
@@ -39,6 +43,8 @@ static bool set_proc(cut *c, int64_t id, unsigned state, int64_t thread)
     cut_proc *p = idmap_insert(&c->procs, (uint64_t)id);
     if (!p)
         return cut_no_memory(c);
+    if (state != GOTRACE_STATE_SYSCALL)
+        p->caller = 0;
     if (state == GOTRACE_STATE_RUNNING || state == GOTRACE_STATE_SYSCALL || p->state == 0)
         p->thread = thread;
     p->state = (uint8_t)state;
@@ -50,8 +56,11 @@ static bool set_proc(cut *c, int64_t id, unsigned state, int64_t thread)
 static void follow_call(cut *c, const gotrace_event *e)
 {
     cut_proc *p = e->proc != GOTRACE_NO_PROC ? idmap_find(&c->procs, (uint64_t)e->proc) : NULL;
-    if (p && c->carry.rows[e->type].spec->semantics->proc.to == GOTRACE_STATE_ABANDONED) {
+    const gotrace_semantics *does = c->carry.rows[e->type].spec->semantics;
+    if (p && does->proc.to == GOTRACE_STATE_ABANDONED) {
         p->state = GOTRACE_STATE_ABANDONED;
+    } else if (p && does->status && e->to == GOTRACE_STATE_SYSCALL && p->caller == 0) {
+        p->caller = e->subject;
     } else if (p && p->state == GOTRACE_STATE_RUNNING && e->from == GOTRACE_STATE_RUNNING &&
                e->to == GOTRACE_STATE_SYSCALL) {
         p->state = GOTRACE_STATE_SYSCALL;
@@ -59,6 +68,7 @@ static void follow_call(cut *c, const gotrace_event *e)
     } else if (p && p->state == GOTRACE_STATE_SYSCALL && e->from == GOTRACE_STATE_SYSCALL &&
                e->to == GOTRACE_STATE_RUNNING) {
         p->state = GOTRACE_STATE_RUNNING;
+        p->caller = 0;
     }
 }
 
@@ -76,13 +86,21 @@ static void note_stack(cut *c, const gotrace_event *e, bool status)
     }
 }
 
+/* v2, where the event of a status says "running" of a proc in a system call, and "idle" of one that
+ * was abandoned in it: its argument says more. */
+static gotrace_state status_of_proc(const gotrace_event *e)
+{
+    return e->args[1] == P_IN_SYSCALL  ? GOTRACE_STATE_SYSCALL
+           : e->args[1] == P_ABANDONED ? GOTRACE_STATE_ABANDONED
+                                       : e->to;
+}
+
 static bool follow_v2(cut *c, const gotrace_event *e)
 {
     bool status = c->carry.rows[e->type].spec->semantics->status;
     int64_t thread = e->thread;
     if (e->resource == GOTRACE_RESOURCE_PROC)
-        return set_proc(c, (int64_t)e->subject,
-                        status && e->args[1] == 4 ? GOTRACE_STATE_ABANDONED : e->to, thread);
+        return set_proc(c, (int64_t)e->subject, status ? status_of_proc(e) : e->to, thread);
     if (status)
         thread = e->args[1] == UINT64_MAX ? CUT_NOWHERE : (int64_t)e->args[1];
     bool placed = e->to == GOTRACE_STATE_RUNNING || e->to == GOTRACE_STATE_SYSCALL;
@@ -247,9 +265,6 @@ static bool begin_range(cut *c, uint64_t owner, const void *value)
 }
 
 /* ---- v2 -------------------------------------------------------------------------------------- */
-
-enum { P_RUNNING = 1, P_IDLE, P_IN_SYSCALL, P_ABANDONED };
-enum { G_RUNNABLE = 1, G_RUNNING, G_IN_SYSCALL, G_WAITING };
 
 /* A proc that a goroutine which is not selected has in a system call runs: see stop_proc. */
 static bool put_proc(cut *c, uint64_t id, const void *value)

@@ -80,3 +80,30 @@ run gotrace cut --until 60ms -o part.trace cut.trace
 run gotrace validate part.trace
 run gotrace cut --no-recover --goroutine 1 -o part.trace cut.trace
 run gotrace cut -o part.trace /dev/null
+
+echo '== a proc that a status gives as in a system call'
+gotrace synth -o call.trace <<'END'
+Trace Go1.22
+EventBatch gen=1 m=18446744073709551615 time=1000 size=6
+Frequency freq=1000000000
+EventBatch gen=1 m=7 time=1000 size=19
+ProcStatus dt=0 p=0 pstatus=3
+GoStatus dt=0 g=1 m=7 gstatus=3
+ProcStatus dt=0 p=1 pstatus=2
+GoSyscallEnd dt=5
+GoSyscallBegin dt=5 p_seq=1 stack=0
+EventBatch gen=2 m=18446744073709551615 time=2000 size=6
+Frequency freq=1000000000
+EventBatch gen=2 m=8 time=2000 size=9
+ProcStatus dt=1 p=0 pstatus=4
+ProcSteal dt=4 p=0 p_seq=1 m=7
+EventBatch gen=2 m=7 time=2000 size=7
+GoStatus dt=0 g=1 m=7 gstatus=3
+GoSyscallEndBlocked dt=9
+END
+for selection in --goroutine=1 --keep-times; do
+    for from in 3 1003; do
+        run gotrace cut $selection --from ${from}ns -o part.trace call.trace
+        gotrace print part.trace | grep -v 'Status\|Sync'
+    done
+done
