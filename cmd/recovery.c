@@ -133,7 +133,7 @@ static bool use_recovered(recovering *r, input *in, const repair_totals *totals,
  * are several traces, only the first is recovered. */
 static bool is_gain(const repair_totals *t)
 {
-    return t->events > t->added && (t->given >= t->readable || t->traces > 1);
+    return t->timed_records > t->added && (t->events >= t->readable || t->traces > 1);
 }
 
 /* Returns RECOVERY_FAILED only with *error set. */
@@ -155,11 +155,11 @@ static recovery recover(recovering *r, input *in, gotrace_error *error)
             report_losses(r, &totals);
             return RECOVERY_DONE;
         }
-        if (!gain && totals.readable > totals.given)
+        if (!gain && totals.readable > totals.events)
             diag_problem_note(in->name, GOTRACE_NO_OFFSET,
                               "not recovered: %" PRIu64
                               " event%s can be read without a repair, %" PRIu64 " after one",
-                              totals.readable, plural(totals.readable), totals.given);
+                              totals.readable, plural(totals.readable), totals.events);
     }
     if (error->class_ != GOTRACE_CLASS_SYSTEM)
         return RECOVERY_USELESS;
@@ -225,9 +225,11 @@ bool recovery_measure(const input *in, uint64_t *kept)
                       .report = ignore_finding,
                       .ctx = &o};
     bool done = repair_write(&job, &totals, &error) >= 0;
-    *kept = done && totals.events > totals.added ? totals.events - totals.added : 0;
     out_free(&o);
-    return done && *kept > 0;
+    if (!done || totals.timed_records <= totals.added)
+        return false;
+    *kept = totals.events - totals.added;
+    return true;
 }
 
 /* Makes the trace in a temporary file. Returns its descriptor, or -1 with *error set. */

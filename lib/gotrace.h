@@ -597,7 +597,10 @@ typedef struct gotrace_summary {
     uint64_t size;      /* bytes of the trace */
     uint64_t frequency; /* ticks per second, 0 if the footer is missing */
     uint64_t records;   /* all records */
-    uint64_t events;    /* timed records */
+    uint64_t timed_records;
+    uint64_t events; /* (o) that gotrace_reader_next returned, or would have returned in place of
+                        gotrace_reader_check. v1: one for each timed record. v2: also the ends of
+                        generations, CPU samples, and what a status implies */
     uint64_t batches;
     uint64_t procs; /* different procs that have events, the global buffer (-1) aside */
     uint64_t strings, string_bytes;
@@ -618,8 +621,6 @@ typedef struct gotrace_summary {
     uint64_t notes, warnings, problems; /* found so far, by severity (problems: fatal too) */
     uint64_t consequences;              /* events that do not fit after damage that was reported,
                                            not among the problems */
-    uint64_t returned;                  /* (o) events that gotrace_reader_next returned, or would
-                                           have returned in place of gotrace_reader_check */
 } gotrace_summary;
 
 /* The contents of the batches of one proc. */
@@ -635,7 +636,7 @@ typedef struct gotrace_generation_summary {
     uint64_t bytes, batches;
     uint64_t frequency; /* ticks per second, 0 if unknown */
     uint64_t begin;     /* the lowest time stamp of a batch, in ticks; 0 counts as none */
-    uint64_t events, strings, stacks, samples; /* (o) */
+    uint64_t timed_records, strings, stacks, samples; /* (o) */
     bool complete;   /* it has an end record, or another generation follows */
     bool has_clocks; /* the following count (from 1.25) */
     uint64_t clock_ticks, monotonic_ns, wall_seconds, wall_nanoseconds;

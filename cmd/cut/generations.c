@@ -341,7 +341,7 @@ static bool write_all(plan *p, bool *done, cut_result *result)
         *done = true;
         result->count = before.result.count + after.result.count;
         for (size_t i = p->first; i < p->end; i++)
-            result->count += gotrace_reader_generation(p->job->reader, i)->events;
+            result->count += gotrace_reader_generation(p->job->reader, i)->timed_records;
         good = (p->before ? put_part(p, &before) : copy_header(p, p->job->to)) &&
                copy_generations(p, p->job->to, p->first, p->end) &&
                (!p->after || put_part(p, &after));
@@ -362,7 +362,7 @@ static bool copy_all(plan *p, bool *done, cut_result *result)
         return false;
     }
     *done = sum->problems == 0 && sum->unread_bytes == 0;
-    result->count = sum->events;
+    result->count = sum->timed_records;
     return !*done || copy_bytes(p, p->job->to, 0, gotrace_source_size(p->job->source));
 }
 

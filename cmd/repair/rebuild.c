@@ -589,7 +589,6 @@ static bool read_ahead(rebuild *t)
 static gotrace_status next_event(rebuild *t, const gotrace_event **e)
 {
     gotrace_status status = gotrace_reader_next(t->reader, e);
-    t->given += status == GOTRACE_EVENT;
     t->carry.frequency = gotrace_reader_summary(t->reader)->frequency;
     if (status == GOTRACE_ERROR)
         fail(t, gotrace_reader_error(t->reader));
@@ -652,8 +651,10 @@ bool repair_rebuild(repair *r, const parts_bytes *image, bool sorted, parts_byte
     /* note() does not set the error. */
     if (!done && r->error->rule == GOTRACE_RULE_NONE)
         fill_error(r->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
-    result->image.given = t->given;
-    result->image.events = t->reader ? gotrace_reader_summary(t->reader)->events : 0;
+    if (t->reader) {
+        result->image.events = gotrace_reader_summary(t->reader)->events;
+        result->image.timed_records = gotrace_reader_summary(t->reader)->timed_records;
+    }
     gotrace_writer_free(t->writer);
     gotrace_reader_close(t->reader);
     gotrace_source_close(t->source);

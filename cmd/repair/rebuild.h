@@ -55,7 +55,6 @@ typedef struct rebuild {
     idmap active;        /* v2: thread -> number of its last event */
     idmap starts;        /* v1: goroutine -> time of its last start */
     uint64_t passed;     /* v2: events passed on threads, including added ones */
-    uint64_t given;      /* returned by the reader */
     uint64_t events;     /* passed on, or dropped */
     uint64_t latest;     /* highest recorded time */
     uint64_t early;      /* number of events with an earlier time than one before them */

@@ -387,8 +387,8 @@ static bool mend_trace(repair *r)
         drop_file(r);
     done = done && (repair_is_v2(r) ? rebuild_v2(r, &image, &v) : rebuild_v1(r, &image, &v));
     if (done) {
+        r->totals->timed_records += v.timed_records;
         r->totals->events += v.events;
-        r->totals->given += v.given;
         r->totals->sound = r->totals->sound && v.sound;
         r->totals->identical = false;
         if (!v.sound)
@@ -426,13 +426,13 @@ static bool one_trace(repair *r)
     r->totals->traces++;
     if (!r->headless && !repair_examine(r, r->bytes, r->size, NULL, NULL, &v))
         return false;
-    r->totals->readable += v.given;
+    r->totals->readable += v.events;
     if (!restore_bits(r, &v))
         return false;
     bool done;
     if (v.sound) {
+        r->totals->timed_records += v.timed_records;
         r->totals->events += v.events;
-        r->totals->given += v.given;
         done = write_trace(r, r->bytes, r->size);
     } else {
         done = mend_trace(r);

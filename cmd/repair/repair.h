@@ -99,10 +99,9 @@ typedef struct repair_finding {
 /* Result of repair_write. */
 typedef struct repair_totals {
     unsigned traces, written;
-    uint64_t events;     /* in the traces written */
-    uint64_t readable;   /* returned by the reader before the repair */
-    uint64_t given;      /* returned by the reader after the repair */
-    uint64_t bytes_lost; /* bytes of the file in no batch */
+    uint64_t readable;              /* events before the repair */
+    uint64_t events, timed_records; /* in the traces written, as in gotrace_summary */
+    uint64_t bytes_lost;            /* bytes of the file in no batch */
     uint64_t added, dropped;
     bool identical; /* every trace was written unchanged */
     bool sound;     /* every trace written is valid */

@@ -8,10 +8,9 @@
 enum { VERDICT_FLIPS = 16 };
 
 typedef struct verdict {
-    bool sound;          /* no error; warnings are possible */
-    uint64_t events;     /* in the trace */
-    uint64_t given;      /* events returned by the reader, and ends of generations */
-    gotrace_error first; /* first error */
+    bool sound;                          /* no error; warnings are possible */
+    uint64_t events, timed_records;      /* as in gotrace_summary */
+    gotrace_error first;                 /* first error */
     uint32_t counts[GOTRACE_RULE_LIMIT]; /* number of reports per rule, including warnings */
     gotrace_flip flips[VERDICT_FLIPS];   /* bits that the reader takes to be flipped */
     size_t flip_count;
@@ -26,7 +25,7 @@ typedef struct verdict_listener {
 } verdict_listener;
 
 /* Returns a config with the limits of `user`, or the defaults, with which a reader fills l->v,
- * except events and given. The listener is borrowed. */
+ * except events and timed_records. The listener is borrowed. */
 gotrace_config verdict_config(const gotrace_config *user, verdict_listener *l);
 
 /* Read the whole trace within the config's limits; call `each`, if not NULL, with every problem.

@@ -24,6 +24,7 @@ typedef struct figure {
 static const figure figures[] = {
     {"events", "events", offsetof(gotrace_summary, events), 0},
     {"records", "records", offsetof(gotrace_summary, records), 0},
+    {"  with a time", "timed_records", offsetof(gotrace_summary, timed_records), GOTRACE_FIRST_V2},
     {"batches", "batches", offsetof(gotrace_summary, batches), 0},
     {"generations", "generations", offsetof(gotrace_summary, generations), GOTRACE_FIRST_V2},
     {"threads", "threads", offsetof(gotrace_summary, threads), GOTRACE_FIRST_V2},
@@ -136,15 +137,15 @@ static int64_t generation_duration(const gotrace_reader *reader, size_t n,
 static void text_generations(out *o, const gotrace_reader *reader)
 {
     const gotrace_generation_summary *g;
-    out_printf(o, "\n%-10s %8s %12s %11s %8s %7s %7s %12s  %s\n", "generation", "batches", "bytes",
-               "events", "strings", "stacks", "samples", "duration", "clocks");
+    out_printf(o, "\n%-10s %8s %12s %14s %8s %7s %7s %12s  %s\n", "generation", "batches", "bytes",
+               "timed records", "strings", "stacks", "samples", "duration", "clocks");
     for (size_t n = 0; (g = gotrace_reader_generation(reader, n)); n++) {
         char duration[32];
         human_duration(duration, sizeof duration, generation_duration(reader, n, g));
         out_printf(o,
-                   "%-10" PRIu64 " %8" PRIu64 " %12" PRIu64 " %11" PRIu64 " %8" PRIu64 " %7" PRIu64
+                   "%-10" PRIu64 " %8" PRIu64 " %12" PRIu64 " %14" PRIu64 " %8" PRIu64 " %7" PRIu64
                    " %7" PRIu64 " %12s  ",
-                   g->generation, g->batches, g->bytes, g->events, g->strings, g->stacks,
+                   g->generation, g->batches, g->bytes, g->timed_records, g->strings, g->stacks,
                    g->samples, duration);
         if (g->has_clocks)
             out_wall_clock(o, g->wall_seconds, g->wall_nanoseconds);
@@ -217,11 +218,12 @@ static void json_generation(out *o, const gotrace_generation_summary *g, int64_t
 {
     out_printf(o,
                "{\"generation\":%" PRIu64 ",\"offset\":%" PRIu64 ",\"batches\":%" PRIu64
-               ",\"bytes\":%" PRIu64 ",\"events\":%" PRIu64 ",\"strings\":%" PRIu64
+               ",\"bytes\":%" PRIu64 ",\"timed_records\":%" PRIu64 ",\"strings\":%" PRIu64
                ",\"stacks\":%" PRIu64 ",\"samples\":%" PRIu64 ",\"complete\":%s"
                ",\"frequency\":%" PRIu64 ",\"begin\":%" PRIu64 ",\"duration_ns\":%" PRId64,
-               g->generation, g->offset, g->batches, g->bytes, g->events, g->strings, g->stacks,
-               g->samples, g->complete ? "true" : "false", g->frequency, g->begin, duration);
+               g->generation, g->offset, g->batches, g->bytes, g->timed_records, g->strings,
+               g->stacks, g->samples, g->complete ? "true" : "false", g->frequency, g->begin,
+               duration);
     if (g->has_clocks) {
         out_printf(o, ",\"clocks\":{\"ticks\":%" PRIu64 ",\"monotonic\":%" PRIu64 ",\"wall\":\"",
                    g->clock_ticks, g->monotonic_ns);

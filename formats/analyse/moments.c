@@ -414,7 +414,7 @@ static void begin_thread(find_run *r, size_t returned)
 {
     enum { SEEN = 16384 };
     if (r->narrows &&
-        (returned < SEEN || returned < gotrace_reader_summary(r->feed.reader)->returned * 3 / 10))
+        (returned < SEEN || returned < gotrace_reader_summary(r->feed.reader)->events * 3 / 10))
         return;
     select_unknown(r);
     r->narrows = r->by_region = false;

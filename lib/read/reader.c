@@ -398,7 +398,7 @@ static bool skip_unwanted(gotrace_reader *reader, gt_event *e, void *ctx)
     gt_effect *effect = &reading_of(reader)->effect;
     if (!follow(reader, e, effect))
         return false;
-    reader->summary.returned++;
+    reader->summary.events++;
     bool usual = !effect->suspect &&
                  !(e->flags & (GOTRACE_EVENT_FUTILE | GOTRACE_EVENT_SUSPECT | GT_EVENT_BLOCKS));
     uint8_t want = usual ? reader->wanted.types[e->type] : GT_WANT_SOME;
@@ -416,7 +416,7 @@ static bool take_brief(gotrace_reader *reader, gt_event *e, void *ctx)
     taken *t = ctx;
     if (!follow(reader, e, effect))
         return false;
-    reader->summary.returned++;
+    reader->summary.events++;
     if (!gt_model_brief(reader, e, effect, t->brief)) {
         t->found = e;
         return false;
@@ -460,7 +460,7 @@ __attribute__((noinline)) static gotrace_status next_v1(gotrace_reader *reader,
     if (!follow(reader, e, &effect) || !gt_model_fill(reader, e, &effect, &reader->event) ||
         !finish_event(reader, &effect))
         return GOTRACE_ERROR;
-    reader->summary.returned++;
+    reader->summary.events++;
     return GOTRACE_EVENT;
 }
 
@@ -508,7 +508,7 @@ static bool check_event(gotrace_reader *reader, gt_event *e, void *ctx)
 {
     gt_effect *effect = &reading_of(reader)->effect;
     (void)ctx;
-    reader->summary.returned++;
+    reader->summary.events++;
     return follow(reader, e, effect) && finish_event(reader, effect);
 }
 

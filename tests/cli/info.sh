@@ -27,12 +27,12 @@ for trace in "${samples[@]##*/}"; do
         $1 == "proc" { table = 1 }
         $1 == "generation" { exit }
         END { if (sum != events && $1 != "generation") print name, events, sum }'
-    #     The generations cover the whole file except its header, and contain all events.
+    #     The generations cover the whole file except its header, and contain all records with a time.
     gotrace info --json "$trace" 2>/dev/null | jq -r --arg name "$trace" '
         select(.by_generation) | . as $all |
         [.by_generation | length, ([.[] | .bytes] | add), ([.[] | .batches] | add),
-         ([.[] | .events] | add), ([.[] | .strings] | add), ([.[] | .stacks] | add),
+         ([.[] | .timed_records] | add), ([.[] | .strings] | add), ([.[] | .stacks] | add),
          ([.[] | .samples] | add)] as $sums |
-        [.generations, .size - .header_bytes, .batches, .events, .strings, .stacks, .samples] |
+        [.generations, .size - .header_bytes, .batches, .timed_records, .strings, .stacks, .samples] |
         select(. != $sums) | "\($name): \(.), but \($sums)"'
 done

@@ -91,7 +91,7 @@ ls -d parts merged 2>&1
 gotrace convert --to go1.26 -o numbered repeated
 gotrace split --by thread -o parts numbered
 gotrace merge -o merged parts/*
-gotrace info --json merged | jq -c 'select(.by_generation) | [.by_generation[] | [.generation, .events]]'
+gotrace info --json merged | jq -c 'select(.by_generation) | [.by_generation[] | [.generation, .timed_records]]'
 
 # Of a damaged one repair keeps the same events as with different numbers.
 for place in 500 2400 5500; do

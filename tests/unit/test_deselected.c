@@ -92,7 +92,7 @@ static events read_events(const blob *trace, way how, bool deselects)
         if (deselects)
             deselect(reader, e, how);
     }
-    all.returned = gotrace_reader_summary(reader)->returned;
+    all.returned = gotrace_reader_summary(reader)->events;
     gotrace_reader_close(reader);
     gotrace_source_close(source);
     return all;

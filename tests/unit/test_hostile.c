@@ -48,6 +48,7 @@ START_TEST(memory_is_bounded)
         ck_assert_uint_eq(checked.problem_count, read.problem_count);
         ck_assert_uint_eq(checked.summary.problems, read.summary.problems);
         ck_assert_uint_eq(read.events, read.summary.events);
+        ck_assert_uint_eq(read.events, read.summary.timed_records);
         reading_check_sum(&read);
         check_bound(h->name, &f.out, peaks[0]);
         check_bound(h->name, &f.out, peaks[1]);
@@ -160,6 +161,7 @@ static void check_cut(const uint8_t *bytes, size_t size, uint64_t frequency)
     ck_assert_int_eq(r.status, GOTRACE_END);
     ck_assert_uint_eq(r.summary.records, records);
     ck_assert_uint_eq(r.events, r.summary.events);
+    ck_assert_uint_eq(r.events, r.summary.timed_records);
     reading_check_sum(&r);
     /* the cut is reported once, and the trace as unfinished */
     ck_assert_int_eq(reading_has(&r, GOTRACE_RULE_WIRE_TRUNCATED), decoded < 0);

@@ -34,7 +34,7 @@ static void check_cut(const uint8_t *bytes, size_t size, int version)
      * Go's reader too. */
     if (version < 26 && r.summary.batches == 1 && r.summary.problems == 0) {
         ck_assert_int_eq(decoded, GOTRACE_END);
-        ck_assert_uint_eq(r.summary.events, 0);
+        ck_assert_uint_eq(r.summary.timed_records, 0);
         return;
     }
     /* The cut is reported as missing data, not as other faults. */

@@ -473,7 +473,7 @@ static void add_counts(gotrace_summary *to, const gotrace_summary *from)
     to->tasks += from->tasks;
     to->regions += from->regions;
     to->logs += from->logs;
-    to->returned += from->returned;
+    to->events += from->events;
 }
 
 static bool adopt_order(gotrace_reader *reader, const job *j)

@@ -686,7 +686,7 @@ static void fill_summary(skim *s)
     summary->batches = s->batches;
     for (unsigned type = 0; type < 64; type++) {
         if (index->shapes[type].flags & GOTRACE_SPEC_TIMED)
-            summary->events += summary->type_records[type];
+            summary->timed_records += summary->type_records[type];
         if (index->shapes[type].action == GT_ACTION_SAMPLE)
             summary->samples += summary->type_records[type];
     }
@@ -728,7 +728,7 @@ static bool check_whole(skim *s)
     gt_place end = GT_AT(summary->size - summary->unread_bytes);
     if (s->mixed) /* that says why there is no more */
         return true;
-    if (summary->events == 0)
+    if (summary->timed_records == 0)
         return gt_report(s->reader, GOTRACE_RULE_TRACE_EMPTY, end, "the trace contains no events");
     if (!s->index->has_frequency)
         return gt_report(s->reader, GOTRACE_RULE_FOOTER_MISSING, end,

@@ -368,7 +368,7 @@ static bool adopt_tasks(gotrace_reader *reader, const job *j)
 static void add_counts(gotrace_summary *to, const gotrace_summary *from)
 {
     to->records += from->records;
-    to->events += from->events;
+    to->timed_records += from->timed_records;
     to->strings += from->strings;
     to->string_bytes += from->string_bytes;
     to->stacks += from->stacks;
@@ -379,7 +379,7 @@ static void add_counts(gotrace_summary *to, const gotrace_summary *from)
     to->tasks += from->tasks;
     to->regions += from->regions;
     to->logs += from->logs;
-    to->returned += from->returned;
+    to->events += from->events;
     to->frequency = from->frequency;
     for (unsigned type = 0; type < 256; type++) {
         to->type_records[type] += from->type_records[type];

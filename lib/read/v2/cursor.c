@@ -314,9 +314,9 @@ bool gt_v2_cursor_fill(gotrace_reader *reader, gt_v2_cursor *c)
     if (c->end < end && !ok)
         return false;
     size_t n = (size_t)(c->end - start);
-    reader->summary.events += n;
+    reader->summary.timed_records += n;
     reader->summary.records += n;
-    reader->v2->generations[reader->v2->current].summary.events += n;
+    reader->v2->generations[reader->v2->current].summary.timed_records += n;
     if (n == 0) {
         c->has_head = false;
         gt_free(&reader->heap, c->window, c->window_size + GT_V2_SLACK);

@@ -119,7 +119,7 @@ static inline void gt_v2_set_time(gotrace_reader *reader, struct gt_v2 *v2, gotr
 static inline void gt_v2_skip(const gt_follow *f)
 {
     gt_v2_take_event_time(f->reader, f->v2, f->e->time);
-    f->reader->summary.returned++;
+    f->reader->summary.events++;
 }
 
 /* Puts an event into v2->out. If it is not to be returned, only its time matters, and what this
@@ -138,7 +138,7 @@ static inline gt_v2_out *gt_v2_emit_args(gt_follow *f, uint8_t type, const uint6
          gt_v2_wants_change(f, type, args, change.g, change.from, change.to)))
         gt_v2_put_out(f, out, type, args, change);
     else
-        f->reader->summary.returned++;
+        f->reader->summary.events++;
     return out;
 }
 

@@ -142,7 +142,7 @@ static void put_outside(gotrace_reader *reader, struct gt_v2 *v2, gt_v2_out *out
 {
     gt_v2_set_time(reader, v2, &out->event);
     if (reader->wanted.types[out->event.type] == GT_WANT_NOT)
-        reader->summary.returned++;
+        reader->summary.events++;
     else
         v2->out_count++;
 }
@@ -504,7 +504,7 @@ gotrace_status gt_v2_next(gotrace_reader *reader, const gotrace_event **next)
     if (v2->out_next == v2->out_count && (!step(reader, v2, &end) || end))
         return end_output(reader, end, next);
     *next = finish_output(reader, &v2->out[v2->out_next++]);
-    reader->summary.returned++;
+    reader->summary.events++;
     return GOTRACE_EVENT;
 }
 
@@ -518,7 +518,7 @@ gotrace_status gt_v2_next_briefs(gotrace_reader *reader, gotrace_brief *briefs, 
     v2->in_brief = !v2->wide && !v2->no_output;
     bool done = produce(reader, v2, briefs + max);
     *count = (size_t)(v2->brief - briefs);
-    reader->summary.returned += *count;
+    reader->summary.events += *count;
     v2->in_brief = false;
     if (!done)
         return end_output(reader, false, next);
@@ -531,7 +531,7 @@ gotrace_status gt_v2_next_briefs(gotrace_reader *reader, gotrace_brief *briefs, 
 /* With no_output: counts the events without a thread. */
 static inline void skip_outputs(gotrace_reader *reader, struct gt_v2 *v2)
 {
-    reader->summary.returned += v2->out_count - v2->out_next;
+    reader->summary.events += v2->out_count - v2->out_next;
     v2->out_next = v2->out_count = 0;
 }
 

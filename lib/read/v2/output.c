@@ -127,7 +127,7 @@ __attribute__((noinline)) static bool selects_change(const gt_follow *f, uint8_t
                                                      uint8_t from, uint8_t to)
 {
     bool wanted = wants_change(f, type, args, g, from, to);
-    f->reader->summary.returned += !wanted;
+    f->reader->summary.events += !wanted;
     return wanted;
 }
 
@@ -150,7 +150,7 @@ bool gt_v2_selects(const gt_follow *f, uint8_t type, const uint64_t *args, gt_go
             wanted = lasted(f->v2, w, g, from, w->into >> to & 1);
         }
     }
-    f->reader->summary.returned += !wanted;
+    f->reader->summary.events += !wanted;
     return wanted;
 }
 
