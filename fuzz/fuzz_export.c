@@ -266,7 +266,7 @@ static void explain(const uint8_t *data, size_t size, const path_query *query)
         paths_walk(p, i);
         REQUIRE(!paths_failed(p, &error));
         for (size_t kind = 0; kind < PATH_PART_KINDS; kind++)
-            sum += p->sums[kind];
+            sum += p->own.ns[kind];
         REQUIRE(sum == i->end - i->begin);
     }
     paths_free(p);

@@ -20,14 +20,15 @@ static int compare_reasons(const void *left, const void *right)
     return a->reason < b->reason ? -1 : 1;
 }
 
-path_reason *why_reasons(const paths *p, bool *failed)
+path_reason *why_reasons(const path_sums *sums, bool *failed)
 {
-    path_reason *list = p->reasons.count ? malloc(p->reasons.count * sizeof *list) : NULL;
+    const idmap *reasons = &sums->reasons;
+    path_reason *list = reasons->count ? malloc(reasons->count * sizeof *list) : NULL;
     size_t cursor = 0, count = 0;
     uint64_t key;
     void *value;
-    *failed = p->reasons.count && !list;
-    while (list && idmap_next(&p->reasons, &cursor, &key, &value))
+    *failed = reasons->count && !list;
+    while (list && idmap_next(reasons, &cursor, &key, &value))
         list[count++] = *(const path_reason *)value;
     if (count > 1)
         qsort(list, count, sizeof *list, compare_reasons);
@@ -45,7 +46,8 @@ static void json_goroutine(out *o, const paths *p, uint64_t id, uint32_t functio
     names_write_json(o, p->stacks, function);
 }
 
-static bool json_sums(out *o, const paths *p)
+/* Members of an object, without a comma before the first. */
+static bool json_sums(out *o, const paths *p, const path_sums *sums)
 {
     static const char *const members[PATH_PART_KINDS] = {
         [PATH_EXECUTION] = "exec_ns",        [PATH_ASSIST] = "gc_assist_ns",
@@ -53,12 +55,12 @@ static bool json_sums(out *o, const paths *p)
         [PATH_UNKNOWN] = "unknown_ns",
     };
     bool failed;
-    path_reason *reasons = why_reasons(p, &failed);
+    path_reason *reasons = why_reasons(sums, &failed);
     for (size_t k = 0; k < PATH_PART_KINDS; k++)
         if (members[k])
-            out_printf(o, ",\"%s\":%" PRId64, members[k], p->sums[k]);
-    out_str(o, ",\"block_ns\":{");
-    for (size_t n = 0; reasons && n < p->reasons.count; n++) {
+            out_printf(o, "\"%s\":%" PRId64 ",", members[k], sums->ns[k]);
+    out_str(o, "\"block_ns\":{");
+    for (size_t n = 0; reasons && n < sums->reasons.count; n++) {
         if (n)
             out_char(o, ',');
         names_write_json(o, p->stacks, reasons[n].reason);
@@ -83,9 +85,11 @@ static bool json_path(out *o, const paths *p, const path_interval *i)
                i->end, i->begun ? "true" : "false", i->ended ? "true" : "false");
     out_printf(o, ",\"whole_begin\":%" PRId64 ",\"whole_end\":%" PRId64, i->whole_begin,
                i->whole_end);
-    out_printf(o, ",\"total_ns\":%" PRId64, i->end - i->begin);
-    bool done = json_sums(o, p);
-    out_printf(o, ",\"rows\":%" PRIu64 "}\n", p->parts.count);
+    out_printf(o, ",\"total_ns\":%" PRId64 ",", i->end - i->begin);
+    bool done = json_sums(o, p, &p->own);
+    out_str(o, ",\"others\":{");
+    done = json_sums(o, p, &p->others) && done;
+    out_printf(o, "},\"rows\":%" PRIu64 "}\n", p->parts.count);
     return done;
 }
 

@@ -7,9 +7,9 @@
 #include "cmd/why/why.h"
 #include "formats/common/plural.h"
 
-/* Room for a duration; columns of a reason and of a level; levels beyond which rows are not
- * indented further, so that the output stays proportional to the number of rows. */
-enum { DURATION = 24, REASON = 22, INDENT = 2, MOST_INDENTED = 20 };
+/* Room for a duration; columns of the title of a sum and of a level; levels beyond which rows are
+ * not indented further, so that the output stays proportional to the number of rows. */
+enum { DURATION = 24, TITLE = 26, INDENT = 2, MOST_INDENTED = 20 };
 
 static const char *const part_titles[PATH_PART_KINDS] = {
     [PATH_EXECUTION] = "execution",
@@ -91,26 +91,39 @@ static void text_sum(out *o, const path_interval *i, int64_t ns, uint64_t count)
     out_char(o, '\n');
 }
 
-static bool text_sums(out *o, const paths *p, const path_interval *i)
+static bool text_sums(out *o, const paths *p, const path_interval *i, const path_sums *sums,
+                      int indent)
 {
     bool failed = false;
-    path_reason *reasons = why_reasons(p, &failed);
+    path_reason *reasons = why_reasons(sums, &failed);
     for (size_t k = 0; k < PATH_PART_KINDS; k++) {
-        if (p->counts[k] == 0)
+        if (sums->counts[k] == 0)
             continue;
-        out_printf(o, "  %-24s", part_titles[k]);
-        text_sum(o, i, p->sums[k], p->counts[k]);
-        for (size_t n = 0; k == PATH_WAITING && reasons && n < p->reasons.count; n++) {
-            size_t size;
+        out_printf(o, "%*s%-*s", indent, "", TITLE - indent, part_titles[k]);
+        text_sum(o, i, sums->ns[k], sums->counts[k]);
+        for (size_t n = 0; k == PATH_WAITING && reasons && n < sums->reasons.count; n++) {
+            size_t size, room = (size_t)(TITLE - indent - INDENT);
             names_text(p->stacks, reasons[n].reason, &size);
-            out_str(o, "    ");
+            out_printf(o, "%*s", indent + INDENT, "");
             names_write(o, p->stacks, reasons[n].reason);
-            out_printf(o, "%*s", size < REASON ? (int)(REASON - size) : 0, "");
+            out_printf(o, "%*s", size < room ? (int)(room - size) : 0, "");
             text_sum(o, i, reasons[n].ns, 0);
         }
     }
     free(reasons);
     return !failed;
+}
+
+/* What the interval consists of, and then what its waits for others do. */
+static bool text_all_sums(out *o, const paths *p, const path_interval *i)
+{
+    bool done = text_sums(o, p, i, &p->own, INDENT);
+    if (p->divided == 0)
+        return done;
+    char divided[DURATION];
+    human_duration(divided, sizeof divided, p->divided);
+    out_printf(o, "  what others did in %s of these waits:\n", divided);
+    return text_sums(o, p, i, &p->others, 2 * INDENT) && done;
 }
 
 /* ---- rows -------------------------------------------------------------------------------------
@@ -179,6 +192,13 @@ static void text_full_stack(out *o, const paths *p, uint32_t stack)
     }
 }
 
+static void text_indent(out *o, uint32_t depth)
+{
+    out_printf(o, "  %*s", (int)(INDENT * (depth < MOST_INDENTED ? depth : MOST_INDENTED)), "");
+    if (depth > MOST_INDENTED)
+        out_printf(o, "[%" PRIu32 "] ", depth);
+}
+
 static void text_row(out *o, const paths *p, const path_interval *i, const path_part *row)
 {
     text_duration(o, row->begin - i->begin);
@@ -187,35 +207,46 @@ static void text_row(out *o, const paths *p, const path_interval *i, const path_
         out_printf(o, " %7s", "");
     else
         text_share(o, row->end - row->begin, i);
-    uint32_t depth = row->depth < MOST_INDENTED ? row->depth : MOST_INDENTED;
-    out_printf(o, "  %*s", (int)(INDENT * depth), "");
-    if (row->depth > MOST_INDENTED)
-        out_printf(o, "[%" PRIu32 "] ", row->depth);
+    text_indent(o, row->depth);
     text_goroutine(o, p->stacks, row->goroutine, row->function);
     out_str(o, ": ");
     text_state(o, p, row);
     out_char(o, '\n');
 }
 
-/* Parts between two rows that are shown. */
+/* Rows of one wait that follow each other and are not shown. What is in a wait that is not shown
+ * belongs to that wait. */
 typedef struct omitted {
     uint64_t count;
-    int64_t begin, ns;
+    int64_t begin, end;
+    uint32_t depth;
 } omitted;
 
 static void text_omitted(out *o, const path_interval *i, omitted *rest)
 {
     if (rest->count) {
         text_duration(o, rest->begin - i->begin);
-        text_duration(o, rest->ns);
-        text_share(o, rest->ns, i);
-        out_printf(o, "  (%" PRIu64 " shorter part%s)\n", rest->count, plural(rest->count));
+        text_duration(o, rest->end - rest->begin);
+        text_share(o, rest->end - rest->begin, i);
+        text_indent(o, rest->depth);
+        out_printf(o, "(%" PRIu64 " shorter part%s)\n", rest->count, plural(rest->count));
     }
-    *rest = (omitted){0};
+    rest->count = 0;
 }
 
-/* Choose the longest rows. A wait is at least as long as the rows in it and before them, so it is
- * shown if one of them is. */
+static void omit_row(out *o, const path_interval *i, omitted *rest, const path_part *row)
+{
+    if (rest->count && row->depth > rest->depth)
+        return;
+    if (row->depth != rest->depth)
+        text_omitted(o, i, rest);
+    if (rest->count++ == 0)
+        *rest = (omitted){.count = 1, .begin = row->begin, .depth = row->depth};
+    rest->end = row->end;
+}
+
+/* Choose the longest rows. A wait is at least as long as each row in it and is before them, so it
+ * is shown if one of them is. */
 static bool choose_rows(paths *p, uint64_t top, longest *chosen)
 {
     bool failed = false;
@@ -237,7 +268,7 @@ bool why_text(out *o, paths *p, const path_interval *i, uint64_t top, bool full)
     omitted rest = {0};
     size_t next = 0;
     text_heading(o, p, i);
-    bool done = text_sums(o, p, i) && choose_rows(p, top, &chosen);
+    bool done = text_all_sums(o, p, i) && choose_rows(p, top, &chosen);
     if (done && p->parts.count > 0)
         out_printf(o, " %11s %11s %7s\n", "after", "duration", "share");
     for (uint64_t n = 0; done && n < p->parts.count; n++) {
@@ -246,10 +277,7 @@ bool why_text(out *o, paths *p, const path_interval *i, uint64_t top, bool full)
             break;
         path_part row = *at;
         if (top && !(next < chosen.count && chosen.items[next].order == n)) {
-            if (!row.spans) {
-                rest.begin = rest.count++ ? rest.begin : row.begin;
-                rest.ns += row.end - row.begin;
-            }
+            omit_row(o, i, &rest, &row);
             continue;
         }
         next++;

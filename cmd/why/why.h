@@ -16,7 +16,7 @@ bool why_json(out *o, paths *p, const path_interval *i);
 
 /* The waits by reason, the longest first, to be freed; NULL if there are none or (*failed) memory
  * is refused. */
-path_reason *why_reasons(const paths *p, bool *failed);
+path_reason *why_reasons(const path_sums *sums, bool *failed);
 
 /* The paths as tracks. */
 typedef struct why_timeline {

@@ -495,7 +495,8 @@ paths *paths_new(const path_query *query)
     big_array_init(&p->parts, sizeof(path_part), NULL);
     longest_init(&p->longest, query->slowest);
     idmap_init(&p->names, sizeof(path_name));
-    idmap_init(&p->reasons, sizeof(path_reason));
+    idmap_init(&p->own.reasons, sizeof(path_reason));
+    idmap_init(&p->others.reasons, sizeof(path_reason));
     idmap_init(&p->functions, sizeof(uint32_t));
     p->stacks = stacks_new(STACKS_BY_ADDRESS);
     /* Number 0 of a state means none. */
@@ -516,7 +517,8 @@ void paths_free(paths *p)
     big_array_free(&p->parts);
     longest_free(&p->longest);
     idmap_free(&p->names);
-    idmap_free(&p->reasons);
+    idmap_free(&p->own.reasons);
+    idmap_free(&p->others.reasons);
     idmap_free(&p->functions);
     stacks_free(p->stacks);
     free(p->intervals);

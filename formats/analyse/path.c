@@ -85,6 +85,29 @@ static uint32_t function_of(paths *p, uint64_t id, uint32_t function)
     return function;
 }
 
+static void add_sum(paths *p, path_sums *sums, const path_part *part)
+{
+    int64_t ns = part->end - part->begin;
+    sums->ns[part->kind] += ns;
+    sums->counts[part->kind]++;
+    if (part->kind != PATH_WAITING)
+        return;
+    path_reason *reason = idmap_insert(&sums->reasons, part->reason);
+    if (!reason) {
+        p->failed = true;
+        return;
+    }
+    reason->reason = part->reason;
+    reason->ns += ns;
+}
+
+static void clear_sums(path_sums *sums)
+{
+    idmap_free(&sums->reasons);
+    memset(sums->ns, 0, sizeof sums->ns);
+    memset(sums->counts, 0, sizeof sums->counts);
+}
+
 static void add_part(paths *p, const path_part *part)
 {
     uint32_t function = function_of(p, part->goroutine, part->function);
@@ -95,20 +118,12 @@ static void add_part(paths *p, const path_part *part)
     made->end = part->end < p->until ? part->end : p->until;
     made->function = function;
     made->depth = (uint32_t)p->level_count;
-    if (part->spans)
-        return;
-    int64_t ns = made->end - made->begin;
-    p->sums[part->kind] += ns;
-    p->counts[part->kind]++;
-    if (part->kind != PATH_WAITING)
-        return;
-    path_reason *reason = idmap_insert(&p->reasons, part->reason);
-    if (!reason) {
-        p->failed = true;
-        return;
+    if (made->depth == 0) {
+        add_sum(p, &p->own, made);
+        p->divided += made->spans ? made->end - made->begin : 0;
+    } else if (!made->spans) {
+        add_sum(p, &p->others, made);
     }
-    reason->reason = part->reason;
-    reason->ns += ns;
 }
 
 /* The time from begin on is in that state. */
@@ -231,10 +246,10 @@ void paths_walk(paths *p, const path_interval *i)
                    .goroutine = i->goroutine};
     int error;
     big_array_clear(&p->parts);
-    idmap_free(&p->reasons);
+    clear_sums(&p->own);
+    clear_sums(&p->others);
+    p->divided = 0;
     idmap_free(&p->functions);
-    memset(p->sums, 0, sizeof p->sums);
-    memset(p->counts, 0, sizeof p->counts);
     p->level_count = 0;
     p->until = i->end;
     function_of(p, i->goroutine, i->function);

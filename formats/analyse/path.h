@@ -81,6 +81,13 @@ typedef struct path_reason {
     int64_t ns;
 } path_reason;
 
+/* What rows add up to, by kind, and their number. */
+typedef struct path_sums {
+    int64_t ns[PATH_PART_KINDS];
+    uint64_t counts[PATH_PART_KINDS];
+    idmap reasons; /* path_reason, of waits */
+} path_sums;
+
 typedef struct path_level path_level;
 
 typedef struct paths {
@@ -95,12 +102,12 @@ typedef struct paths {
     idmap names;      /* path_name */
     bool failed;      /* memory was refused */
     /* Of the last walk: */
-    int64_t until;   /* the end of the part in the time range */
-    big_array parts; /* path_part, the last first */
-    int64_t sums[PATH_PART_KINDS];
-    uint64_t counts[PATH_PART_KINDS];
-    idmap reasons;   /* path_reason, of waits */
-    idmap functions; /* start function by goroutine, as far as known */
+    int64_t until;    /* the end of the part in the time range */
+    big_array parts;  /* path_part, the last first */
+    path_sums own;    /* of the rows with depth 0, which are a partition of the interval */
+    path_sums others; /* of the other parts, which are a partition of the waits among those rows */
+    int64_t divided;  /* ns of these waits */
+    idmap functions;  /* start function by goroutine, as far as known */
     path_level *levels;
     size_t level_count, level_room;
 } paths;

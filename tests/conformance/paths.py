@@ -5,8 +5,8 @@ The paths of all goroutines, tasks and regions of a trace of Go 1.22 or later ar
 that `gotrace print --format jsonl` prints, by the definition: the time of a goroutine is executed,
 runnable, in a system call or waited; a wait that another goroutine ended is that goroutine's path
 until then, and what is before a goroutine's creation is its creator's path. Each must have the same parts in
-`gotrace why --json` (interval, goroutine, state, reason and the goroutine that caused it), and the
-parts must add up to the interval, and to the sums of the path. Of v1 traces, whose events
+`gotrace why --json` (interval, goroutine, state, reason and the goroutine that caused it). Its parts, and
+its rows at the top, must add up to the interval, and to the sums of the path. Of v1 traces, whose events
 differ from those that the path is made from, only the sums are checked.
 
 Prints the differences; exit status 1 if there are any.
@@ -26,6 +26,7 @@ ALL = "1000000"
 MOST = 25  # queries of a kind, and differences that are printed
 
 Part = collections.namedtuple("Part", "begin end goroutine state reason cause")
+Printed = collections.namedtuple("Printed", "head parts own others")  # own: rows at the top; others: parts in their waits
 Path = collections.namedtuple("Path", "of name task goroutine begin end life step")
 
 
@@ -204,34 +205,51 @@ def lines(*command):
 
 
 def paths_of(rows):
-    """The paths that gotrace printed: the heading of each, and its parts, the last one first."""
+    """The paths that gotrace printed, with the last part first."""
     paths = []
     for row in rows:
         if row.get("kind") == "path":
-            paths.append((row, []))
-        elif row.get("kind") == "part":
+            paths.append(Printed(row, [], [], []))
+        elif row.get("kind") in ("part", "wait"):
             goroutine, cause = (int(row[m]) if row[m] is not None else None for m in ("goroutine", "cause"))
-            paths[-1][1].insert(0, Part(row["begin"], row["end"], goroutine, row["state"], row["reason"], cause))
+            part = Part(row["begin"], row["end"], goroutine, row["state"], row["reason"], cause)
+            if row["kind"] == "part":
+                paths[-1].parts.insert(0, part)
+            if row["depth"] == 0:
+                paths[-1].own.insert(0, part)
+            elif row["kind"] == "part":
+                paths[-1].others.insert(0, part)
     return paths
 
 
-def check_sums(query, path, parts):
-    """The parts are a partition of the interval, and add up to the sums."""
+def check_partition(query, path, parts):
+    """The parts, the last one first, are a partition of the interval."""
     at = path["end"]
     for part in parts:
         if part.end != at or part.begin >= part.end:
             return differ(query, f"path until {path['end']}: a part ends at {part.end}, not at {at}")
         at = part.begin
     if at != path["begin"] and parts or path["end"] - path["begin"] != path["total_ns"]:
-        return differ(query, f"path until {path['end']}: its parts begin at {at}, not at {path['begin']}")
+        differ(query, f"path until {path['end']}: its parts begin at {at}, not at {path['begin']}")
+
+
+def add_up(parts):
     sums = collections.Counter()
     for part in parts:
         sums[(part.state, part.reason if part.state == "waiting" else None)] += part.end - part.begin
-    printed = {(state, None): path[member] for member, state in SUMS.items()}
-    printed.update({("waiting", reason or None): ns for reason, ns in path["block_ns"].items()})
-    for key in sums.keys() | printed.keys():
-        if sums[key] != printed.get(key, 0):
-            differ(query, f"path until {path['end']}: {key} adds up to {sums[key]}, not {printed.get(key, 0)}")
+    return sums
+
+
+def check_sums(query, path, parts, own, others):
+    """The sums are those of the rows at the top, and of the parts in their waits."""
+    check_partition(query, path, parts)
+    check_partition(query, path, own)
+    for sums, object in (add_up(own), path), (add_up(others), path["others"]):
+        printed = {(state, None): object[member] for member, state in SUMS.items()}
+        printed.update({("waiting", reason or None): ns for reason, ns in object["block_ns"].items()})
+        for key in sums.keys() | printed.keys():
+            if sums[key] != printed.get(key, 0):
+                differ(query, f"path until {path['end']}: {key} adds up to {sums[key]}, not {printed.get(key, 0)}")
 
 
 differences = 0
@@ -247,11 +265,11 @@ def differ(query, what):
 def check(gotrace, file, query, expected):
     """expected: the paths, or None if only the sums are to be checked."""
     paths = paths_of(lines(gotrace, "why", "-q", "--json", "--slowest", ALL, *query, file))
-    for path, parts in paths:
-        check_sums(query, path, parts)
+    for path in paths:
+        check_sums(query, *path)
     if expected is None:
         return len(paths)
-    found = sorted(((path["begin"], path["end"], parts) for path, parts in paths), key=repr)
+    found = sorted(((path["begin"], path["end"], parts) for path, parts, *_ in paths), key=repr)
     wanted = sorted(((path.begin, path.end, parts_of(path)) for path in expected), key=repr)
     if len(found) != len(wanted):
         differ(query, f"{len(found)} paths, expected {len(wanted)}")

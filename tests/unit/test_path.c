@@ -124,35 +124,48 @@ END_TEST
 /* ---- paths ------------------------------------------------------------------------------------
  */
 
-/* The parts of the path follow each other from begin to end, and their sums are those of the path.
- */
+static void check_sums(const path_sums *sums, const int64_t *expected)
+{
+    int64_t waited = 0;
+    size_t cursor = 0;
+    uint64_t key;
+    void *value;
+    ck_assert_mem_eq(expected, sums->ns, sizeof sums->ns);
+    while (idmap_next(&sums->reasons, &cursor, &key, &value))
+        waited += ((path_reason *)value)->ns;
+    ck_assert_int_eq(waited, expected[PATH_WAITING]);
+}
+
+/* The parts of the path follow each other from begin to end, and so do the rows at the top; the
+ * sums are those of the rows at the top, and of the parts in their waits. */
 static void check_path(paths *p, const path_interval *i)
 {
-    int64_t at = i->begin, sums[PATH_PART_KINDS] = {0}, waited = 0;
+    int64_t at = i->begin, top = i->begin, divided = 0;
+    int64_t own[PATH_PART_KINDS] = {0}, others[PATH_PART_KINDS] = {0};
     int error;
     paths_walk(p, i);
     ck_assert(!paths_failed(p, &error));
     for (uint64_t n = 0; n < p->parts.count; n++) {
         const path_part *part = paths_part(p, n);
-        if (part->spans) {
-            ck_assert_int_eq(part->begin, at);
-            ck_assert_int_gt(part->end, at);
-            continue;
-        }
+        int64_t ns = part->end - part->begin;
         ck_assert_int_eq(part->begin, at);
         ck_assert_int_gt(part->end, at);
         ck_assert_int_lt(part->kind, PATH_PART_KINDS);
-        sums[part->kind] += part->end - part->begin;
-        at = part->end;
+        if (part->depth == 0) {
+            ck_assert_int_eq(part->begin, top);
+            top = part->end;
+            own[part->kind] += ns;
+            divided += part->spans ? ns : 0;
+        } else if (!part->spans) {
+            others[part->kind] += ns;
+        }
+        at = part->spans ? at : part->end;
     }
     ck_assert_int_eq(at, i->end);
-    ck_assert_mem_eq(sums, p->sums, sizeof sums);
-    size_t cursor = 0;
-    uint64_t key;
-    void *value;
-    while (idmap_next(&p->reasons, &cursor, &key, &value))
-        waited += ((path_reason *)value)->ns;
-    ck_assert_int_eq(waited, sums[PATH_WAITING]);
+    ck_assert_int_eq(top, i->end);
+    ck_assert_int_eq(p->divided, divided);
+    check_sums(&p->own, own);
+    check_sums(&p->others, others);
     ck_assert_uint_eq(p->level_count, 0);
 }
 
