@@ -91,7 +91,7 @@ size_t names_resolve(void *ctx, uint64_t tagged, gotrace_frame *frames, size_t m
     uint64_t image = tagged >> PC_IMAGE_SHIFT, pc = tagged & PC_MASK;
     n->pause(n->pause_ctx);
     frames[0] = (gotrace_frame){.pc = tagged};
-    if (image >= RING_IMAGES || program_wants_end_now())
+    if (image >= RING_IMAGES || n->stops())
         return 1;
     names_see(n, (uint32_t)image, pc);
     size_t count = mapped_resolve(n->files, &n->images[image], pc, frames, max);

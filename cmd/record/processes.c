@@ -355,7 +355,7 @@ static void end_trace(processes *p, recorded *r, uint64_t ended)
 {
     if (!r->replay)
         return;
-    const bool stops = program_wants_end_now();
+    const bool stops = r->source.names.stops();
     if (stops)
         source_end(&r->source);
     else
@@ -397,7 +397,7 @@ static void note_program(const processes *p, uint32_t number, const recorded *r)
 static void end_process(processes *p, uint32_t number)
 {
     recorded *r = p->list[number];
-    uint64_t ended = number == 0 ? program_end_time() : 0;
+    uint64_t ended = number == 0 ? signals_end_time() : 0;
     end_trace(p, r, ended ? ended : now());
     note_program(p, number, r);
     free_process(p, number);
@@ -485,7 +485,7 @@ static bool follow_all(processes *p, program *main)
         prepare_rings(p);
         see_processes(p);
     }
-    if (program_wants_snapshot())
+    if (signals_want_snapshot())
         take_snapshots(p); /* first: the end of a trace takes time */
     for (uint32_t i = 0; i < RING_PROCESSES; i++) {
         if (p->list[i])
@@ -510,7 +510,7 @@ int processes_follow(processes *p, program *main, uint64_t end)
     uint32_t pulse = p->shared->pulse;
     if (p->follows)
         raise_limit();
-    while (now() < end && !program_wants_end()) {
+    while (now() < end && !signals_want_end()) {
         bool forks = p->follows && p->shared->forks > 0; /* before they are seen */
         bool before = left;
         left = follow_all(p, main);

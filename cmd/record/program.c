@@ -1,5 +1,5 @@
 /*
- * program.c - the program that is recorded: its file, its process, and signals.
+ * program.c - the program that is recorded: its file and its process.
  */
 #include "cmd/record/record.h"
 
@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,111 +210,6 @@ void program_free(program *p)
     free(p->preload);
 }
 
-/* ---- signals --------------------------------------------------------------------------------- */
-
-static const int forwarded[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
-enum { FORWARDED = sizeof forwarded / sizeof *forwarded };
-
-static struct sigaction usual[FORWARDED]; /* what they did before */
-
-static volatile sig_atomic_t child, keeps_snapshot_signal, wants_snapshot;
-static _Atomic uint64_t wants_end; /* when the signal came, a time of CLOCK_MONOTONIC; 0: none */
-
-static uint64_t now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
-void program_keep_snapshot_signal(void)
-{
-    keeps_snapshot_signal = 1;
-}
-
-bool program_wants_snapshot(void)
-{
-    bool wanted = wants_snapshot;
-    wants_snapshot = 0;
-    return wanted;
-}
-
-bool program_wants_end(void)
-{
-    return wants_end;
-}
-
-bool program_wants_end_now(void)
-{
-    const uint64_t replay_ns = 400000000;
-    const uint64_t since = wants_end;
-    return since && now() - since > replay_ns;
-}
-
-/* Also before it was waited for. */
-static bool child_lives(void)
-{
-    siginfo_t info = {.si_pid = 0};
-    return child && waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-           info.si_pid == 0;
-}
-
-/* The second signal has the action that it had before, in case that the trace cannot be written. */
-static void want_end(int number)
-{
-    if (!wants_end) {
-        wants_end = now();
-        return;
-    }
-    for (size_t i = 0; i < FORWARDED; i++)
-        if (forwarded[i] == number)
-            sigaction(number, &usual[i], NULL);
-    raise(number);
-}
-
-/* The terminal sends its signals to the program too. */
-static void forward(int number, siginfo_t *info, void *context)
-{
-    (void)context;
-    int error = errno;
-    if (number == SIGUSR2 && keeps_snapshot_signal) {
-        wants_snapshot = 1;
-    } else if (!child_lives()) {
-        want_end(number);
-    } else if (info->si_code != SI_KERNEL) {
-        kill(child, number);
-    }
-    errno = error;
-}
-
-static _Atomic uint64_t end_time;
-
-/* It interrupts waiting, too. */
-static void note_end(int number)
-{
-    (void)number;
-    end_time = now();
-}
-
-uint64_t program_end_time(void)
-{
-    return end_time;
-}
-
-static void catch_signals(void)
-{
-    struct sigaction action = {.sa_sigaction = forward, .sa_flags = SA_SIGINFO | SA_RESTART};
-    sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < FORWARDED; i++) {
-        sigaction(forwarded[i], NULL, &usual[i]);
-        if (usual[i].sa_handler != SIG_IGN)
-            sigaction(forwarded[i], &action, NULL);
-    }
-    struct sigaction ended = {.sa_handler = note_end, .sa_flags = SA_NOCLDSTOP};
-    sigemptyset(&ended.sa_mask);
-    sigaction(SIGCHLD, &ended, NULL);
-}
-
 /* ---- the process ----------------------------------------------------------------------------- */
 
 static bool set_environment(const program *p, int fd)
@@ -382,27 +276,6 @@ bool program_prepare(program *p, ring_session *shared, int fd)
     return true;
 }
 
-int program_start(program *p)
-{
-    int error = 0;
-    child = p->pid;
-    catch_signals();
-    bool started = write(p->go, "", 1) == 1 && read(p->report, &error, sizeof error) == 0;
-    if (started)
-        return EXIT_SOUND;
-    program_wait(p);
-    diag_error("%s: %s [system.open]", p->path, strerror(error));
-    return status_of(error);
-}
-
-void program_cancel(program *p)
-{
-    if (p->go >= 0)
-        close(p->go);
-    p->go = -1;
-    program_wait(p);
-}
-
 static bool wait_for(program *p, int how)
 {
     if (p->pid == 0)
@@ -414,8 +287,28 @@ static bool wait_for(program *p, int how)
     if (ended == 0)
         return false;
     p->pid = 0;
-    child = 0;
+    signals_child_ended(p->status);
     return true;
+}
+
+int program_start(program *p)
+{
+    int error = 0;
+    signals_catch(p->pid);
+    bool started = write(p->go, "", 1) == 1 && read(p->report, &error, sizeof error) == 0;
+    if (started)
+        return EXIT_SOUND;
+    wait_for(p, 0);
+    diag_error("%s: %s [system.open]", p->path, strerror(error));
+    return status_of(error);
+}
+
+void program_cancel(program *p)
+{
+    if (p->go >= 0)
+        close(p->go);
+    p->go = -1;
+    wait_for(p, 0);
 }
 
 bool program_ended(program *p)
@@ -425,10 +318,14 @@ bool program_ended(program *p)
 
 void program_wait(program *p)
 {
-    wait_for(p, 0);
+    const struct timespec pause = {.tv_nsec = 100000000};
+    while (!program_ended(p) && !signals_want_end())
+        nanosleep(&pause, NULL); /* signals interrupt it, also that of the program's end */
 }
 
 int program_exit_status(const program *p)
 {
+    if (p->pid)
+        return 128 + signals_that_ended();
     return WIFSIGNALED(p->status) ? 128 + WTERMSIG(p->status) : WEXITSTATUS(p->status);
 }

@@ -1,7 +1,8 @@
 /*
  * record.h - the parts of `gotrace record`:
  *
- *   program.c   finds, checks and starts the program; signals; how it ended
+ *   program.c   finds, checks and starts the program; how it ended
+ *   signals.c   signals: to the program, or they end recording
  *   processes.c the processes that are recorded: the program and, with --follow-forks, its children
  *   source.c    takes the records of a process's threads out of the shared memory
  *   replay.c    what the records mean: goroutines, procs, who woke whom
@@ -39,10 +40,6 @@ enum { PROGRAM_NOT_EXECUTED = 126, PROGRAM_NOT_FOUND = 127 };
 /* Finds the program and the library, and checks that it can be recorded. Returns an exit status,
  * after a diagnostic if it is not EXIT_SOUND. */
 int program_find(program *p, const char *const *args);
-/* From the start of the program on SIGUSR2 is not passed to it; whether it came since the last
- * call. */
-void program_keep_snapshot_signal(void);
-bool program_wants_snapshot(void);
 /* Why the program of that path or name cannot be recorded; NULL: unknown. */
 const char *program_why_not(const char *name);
 /* Creates its process, which waits, with the shared memory of that descriptor. False after a
@@ -53,18 +50,30 @@ bool program_prepare(program *p, ring_session *shared, int fd);
 int program_start(program *p);
 /* Ends a process that waits. */
 void program_cancel(program *p);
-/* Whether a signal came that cannot be passed to the program, because that has ended; and whether
- * that was so long ago that recording ends with what has been replayed. */
-bool program_wants_end(void);
-bool program_wants_end_now(void);
 /* Whether it has ended. */
 bool program_ended(program *p);
-/* When, if it has: a time of CLOCK_MONOTONIC; 0: unknown. */
-uint64_t program_end_time(void);
+/* Waits until it has, or a signal ends waiting. */
 void program_wait(program *p);
 /* The exit status of `gotrace record`. */
 int program_exit_status(const program *p);
 void program_free(program *p);
+
+/* ---- signals.c ------------------------------------------------------------------------------- */
+
+/* From now on signals are passed to that process, which waited for has to be reported. */
+void signals_catch(pid_t pid);
+void signals_child_ended(int status);
+/* When it ended, if it has: a time of CLOCK_MONOTONIC; 0: unknown. */
+uint64_t signals_end_time(void);
+/* SIGUSR2 is not passed to it; whether it came since the last call. */
+void signals_keep_snapshot(void);
+bool signals_want_snapshot(void);
+/* Whether a signal came that the program cannot handle, because it has ended; and whether that was
+ * so long ago that recording ends with what has been replayed. */
+bool signals_want_end(void);
+bool signals_want_end_now(void);
+/* Its number. */
+int signals_that_ended(void);
 
 /* ---- files.c --------------------------------------------------------------------------------- */
 
@@ -104,6 +113,7 @@ typedef struct names {
     mapped images[RING_IMAGES]; /* empty: not read yet */
     void (*pause)(void *ctx);   /* called between addresses, which may take long */
     void *pause_ctx;
+    bool (*stops)(void); /* whether nothing is replayed and no address is resolved any more */
 } names;
 
 /* An address of that image is seen. */
@@ -168,6 +178,8 @@ typedef struct source {
     bool stalled;               /* busy slots keep records from being replayed */
     bool passed;                /* no records were taken, because of the backlog */
     size_t *backlog;            /* bytes of what is taken and not yet replayed, of all processes */
+    size_t most_backlog;        /* then nothing is taken until some are replayed */
+    uint64_t patience_ns;       /* a slot that is busy for longer with one record is passed over */
     size_t lost_stacks;
     names names;
     thread *at[RING_SLOTS];

@@ -15,8 +15,8 @@
 enum {
     VISIBLE_NS = 100000,      /* a store of another processor is visible after that time */
     SKEW_NS = 1000000,        /* clocks of processors differ by less */
-    PATIENCE_NS = 1000000000, /* a slot that is busy for longer with one record is passed over */
-    MOST_BACKLOG = 256 << 20, /* bytes; then nothing is taken until some are replayed */
+    PATIENCE_NS = 1000000000, /* see source.patience_ns */
+    MOST_BACKLOG = 256 << 20, /* see source.most_backlog */
     MOST_STACKS = 1 << 20,
 };
 
@@ -50,8 +50,11 @@ bool source_open(source *s, int fd, int32_t pid, files *all, size_t *backlog)
         return false;
     s->shared = s->names.shared = memory;
     s->names.files = all;
+    s->names.stops = signals_want_end_now;
     s->names.pid = pid;
     s->backlog = backlog;
+    s->most_backlog = MOST_BACKLOG;
+    s->patience_ns = PATIENCE_NS;
     return true;
 }
 
@@ -183,7 +186,7 @@ static thread *thread_at(source *s, uint32_t slot)
         find_fault(s, "a thread is of a program that was not executed");
         return NULL;
     }
-    if (*s->backlog > 4 * (size_t)MOST_BACKLOG) {
+    if (*s->backlog > 4 * s->most_backlog) {
         find_fault(s, "there are too many threads");
         return NULL;
     }
@@ -272,7 +275,7 @@ static uint64_t busy_until(source *s, thread *t, uint64_t head, uint64_t safe)
     if (t->busy_since == 0 || t->busy_head != head)
         t->busy_since = time;
     t->busy_head = head;
-    if (t->last >= safe || time - t->busy_since > PATIENCE_NS)
+    if (t->last >= safe || time - t->busy_since > s->patience_ns)
         return safe;
     s->stalled = true;
     return t->last;
@@ -355,7 +358,7 @@ static uint64_t take(source *s, bool takes)
     /* A thread that has ended was created before: the record of that is taken below. */
     for (uint32_t i = 0; i < used; i++)
         finished[i] = is_finished(s, i, &states[i]);
-    for (uint32_t i = 0; i < used && !s->fault; i++)
+    for (uint32_t i = 0; i < used && !s->fault && !s->names.stops(); i++)
         if (states[i] >= RING_TAKEN)
             safe = take_slot(s, i, takes, safe);
     for (uint32_t i = 0; i < used && takes && !s->fault; i++)
@@ -367,12 +370,12 @@ static uint64_t take(source *s, bool takes)
 uint64_t source_take(source *s)
 {
     /* If nothing that was taken can be replayed, it is too new, and more has to be taken. */
-    return take(s, *s->backlog < MOST_BACKLOG || (s->passed && !s->stalled));
+    return take(s, *s->backlog < s->most_backlog || (s->passed && !s->stalled));
 }
 
 void source_take_ahead(source *s)
 {
-    if (*s->backlog < MOST_BACKLOG)
+    if (*s->backlog < s->most_backlog)
         take(s, true);
 }
 

@@ -52,7 +52,7 @@ static int record_program(session *s, recording *r)
         return status;
     }
     if (set->flight)
-        program_keep_snapshot_signal();
+        signals_keep_snapshot();
     status = program_start(&r->program);
     if (status != EXIT_SOUND)
         return status;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
@@ -187,6 +188,30 @@ static void spin(void)
     raise(SIGKILL);
 }
 
+/* Exits; waitpid does not report that before the process whose pid is in the file "holder" ends. */
+static int held(void)
+{
+    int ready[2];
+    char byte;
+    const pid_t parent = getpid();
+    start(wait_forever);
+    if (pipe(ready) < 0)
+        return 1;
+    const pid_t child = fork();
+    if (child == 0) {
+        FILE *file = ptrace(PTRACE_SEIZE, parent, NULL, NULL) == 0 ? fopen("holder", "w") : NULL;
+        if (!file)
+            _exit(1);
+        fprintf(file, "%d\n", (int)getpid());
+        fclose(file);
+        (void)!write(ready[1], "", 1);
+        sleep(600);
+        _exit(0);
+    }
+    close(ready[1]);
+    return read(ready[0], &byte, 1) == 1 ? 10 : 77;
+}
+
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "";
@@ -214,6 +239,8 @@ int main(int argc, char **argv)
         by_signal(SIGTERM);
     if (strcmp(how, "spin") == 0)
         spin();
+    if (strcmp(how, "held") == 0)
+        return held();
     start(wait_forever);
     if (strcmp(how, "exit") == 0)
         exit(10);

@@ -315,6 +315,66 @@ killed_recorder() {
 check 'a recorder that is killed' killed_recorder
 check 'a killed recorder whose parent does not wait' killed_recorder zombie
 
+# ---- signals to the recorder -----------------------------------------------------------------------
+
+# hangs HOW: records ./ends HOW; sets recorder and program, which waits.
+hangs() {
+    rm -f hang.trace
+    "$gotrace" record -o hang.trace -- ./ends "$1" 2>hang.err &
+    recorder=$!
+    waits_until 20 is_waiting && program=$(pgrep -P "$recorder")
+}
+is_waiting() {
+    local tasks=("/proc/$(pgrep -P "$recorder" ends)/task/"*)
+    [ ${#tasks[@]} -ge 2 ]
+}
+state() { ps -o s= -p "$1"; }
+has_state() { [[ $(state "$1") = "$2" ]]; }
+is_gone() { [[ $(state "$1") =~ ^Z?$ ]]; }
+
+# The first thread has ended, and a signal ends the other one.
+first_thread() {
+    hangs main && waits_until 20 has_state "$program" Z && kill -TERM "$recorder"
+    wait "$recorder"
+    [ $? -eq 143 ] && [ ! -s hang.err ] && "$gotrace" validate hang.trace
+}
+check 'signals are forwarded to other threads' first_thread
+
+# As timeout(1) and a terminal do.
+both() {
+    set -m
+    hangs hang
+    set +m
+    kill -TERM -- "-$recorder"
+    wait "$recorder"
+    [ $? -eq 143 ] && [ ! -s hang.err ] && "$gotrace" validate hang.trace && cat hang.err
+}
+check 'a signal to the program and the recorder' both
+
+# The program has ended, but cannot be waited for.
+held() {
+    rm -f holder
+    "$gotrace" record -o held.trace -- ./ends held 2>held.err &
+    recorder=$!
+    waits_until 20 [ -s holder ] && program=$(pgrep -P "$recorder") && waits_until 20 has_state "$program" Z || return 1
+    kill -TERM "$recorder"
+    waits_until 20 is_gone "$recorder"
+    local ended=$?
+    kill "$(cat holder)"
+    wait "$recorder"
+    [ $? -eq 143 ] && [ $ended -eq 0 ] && "$gotrace" validate held.trace &&
+        "$gotrace" print held.trace >held.txt && cat held.txt && grep -q 'GoBlock .*G2 running -> waiting(sync)' held.txt
+}
+./ends held &
+waits_until 20 eval "[ -s holder ] || ! kill -0 $!"
+if [ -s holder ]; then
+    kill "$(cat holder)"
+    check 'a signal while the program ends' held
+else
+    skip 'a signal while the program ends' 'ptrace is not permitted'
+fi
+wait $!
+
 # ---- signal handlers that jump -------------------------------------------------------------------
 
 # jumps HOW CALLS: the calls after the last jump are recorded, all of the other thread, and that calls are lost.
