@@ -187,6 +187,7 @@ bool version_text(version_converter *c, int64_t proc, const char *bytes, size_t 
 
 static bool load_frames(version_converter *c, uint64_t source, size_t *count)
 {
+    *count = 0;
     size_t depth = gotrace_reader_stack_depth(c->reader, source);
     if (depth > c->frame_capacity) {
         gotrace_frame *more = realloc(c->frames, depth * sizeof *more);
