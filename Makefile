@@ -428,12 +428,11 @@ deps-test: ## install the packages for tests, lint and fuzzing
 json_entry = {"directory":"$(CURDIR)","file":"$(1)","command":"$(CC) $(ALL_CFLAGS) $(2) -c $(1)"}
 json_entries = $(foreach source,$(1),$(call json_entry,$(source),$(2))@)
 compile_commands: ## write build/compile_commands.json for editors and clang tools
-	@mkdir -p $(B)
-	@echo '[$(call json_entries,$(LIB_SRC),$(LIB_CFLAGS))$(call \
+	$(file >$(B)/compile_commands.json,[$(call json_entries,$(LIB_SRC),$(LIB_CFLAGS))$(call \
 		json_entries,$(FORMATS_SRC) $(CMD_SRC),$(PROGRAM_CFLAGS))$(call \
 		json_entries,$(UNIT_SRC) $(FUZZ_SRC),$(PROGRAM_CFLAGS))$(call \
-		json_entries,$(EXAMPLE_SRC),-Ilib)]' | \
-		sed -e 's/@]/\n]/' -e 's/@ */,\n/g' >$(B)/compile_commands.json
+		json_entries,$(EXAMPLE_SRC),-Ilib)])
+	@sed -i -e 's/@]/\n]/' -e 's/@ */,\n/g' $(B)/compile_commands.json
 
 clean: ## remove BUILD
 	$(Q)rm -rf $(B)

@@ -123,6 +123,12 @@ without_libdw() {
     fi
 }
 
+compile_commands() {
+    make -s BUILD="$work/listed" compile_commands &&
+        diff <(find lib formats cmd fuzz tests/unit tests/examples -name '*.c' ! -path 'cmd/preload/*' | sort) \
+            <(jq -r '.[].file' "$work/listed/compile_commands.json" | sort)
+}
+
 check 'gotrace.h, gotrace.map and libgotrace.so agree' exports
 check 'soname' soname
 check 'program includes no private header' private_headers
@@ -134,6 +140,7 @@ check 'the public headers can be included alone' header_alone
 check 'options of a verb are in its file' own_options
 check 'members of libgotrace.a have different names' member_names
 check 'the library compiles without libdw' without_libdw
+check 'make compile_commands: every source' compile_commands
 
 # abi_after SED WORDS: after that change of gotrace.h the check of the ABI fails with these words.
 abi_after() {
