@@ -8,8 +8,9 @@ echo '== every record is the same but for names and PCs'
 for version in 1.5 1.7 1.8 1.9 1.10 1.11 1.19 1.21 1.22 1.23 1.25 1.26; do
     gotrace gen --go $version --cover --events 2000 -o gen-$version.trace
 done
+mapfile -t samples < <(all_samples)
 python3 -B "$TRACES/../../tests/cli/anonymized.py" gotrace key \
-    "$TRACES"/*.trace "$TRACES"/unsound/*.trace gen-*.trace
+    "${samples[@]}" "$TRACES"/unsound/*.trace gen-*.trace
 
 echo '== names of every kind'
 stack() { printf '\tstack="%s %s"\n' "$1" "$2"; }

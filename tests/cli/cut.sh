@@ -10,7 +10,7 @@ for version in 1.5 1.7 1.8 1.9 1.10 1.11 1.19 1.21 1.22 1.23 1.25 1.26; do
 done
 traces=("$TRACES"/*-{user,gens,cgo,iter,timer}.trace gen-*.trace)
 count=3
-is_built_with asan && traces=("$TRACES"/*-user.trace gen-1.2[26].trace) count=2
+is_slow && traces=("$TRACES"/*-user.trace gen-1.2[26].trace) count=2
 python3 -B "$TRACES/../../tests/cli/cut.py" gotrace $count 1 "${traces[@]}" | sed 's/^[0-9]* cuts$/many cuts/'
 
 echo '== the states at the start'

@@ -24,11 +24,15 @@ is_built_with() {
     nm "$(command -v gotrace)" 2>/dev/null | grep -qE "__($*)"
 }
 
-# all_samples: print the paths of the sound samples; with a sanitizer, with which each run of the program takes
-# 40 ms, of some of each version.
+# is_slow: whether each run of the program takes 40 ms: with a sanitizer, or under an emulator ($EMULATED).
+is_slow() {
+    [ -n "${EMULATED:-}" ] || is_built_with asan tsan
+}
+
+# all_samples: print the paths of the sound samples; where runs are slow, of some of each version.
 all_samples() {
     local files=("$TRACES"/*.trace)
-    ! is_built_with asan tsan || files=("$TRACES"/*-{user,prof,flight-2,gensgc}.trace)
+    ! is_slow || files=("$TRACES"/*-{user,prof,flight-2,gensgc}.trace)
     printf '%s\n' "${files[@]}"
 }
 
