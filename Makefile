@@ -280,7 +280,7 @@ $(B)/fuzz/mutator_afl.so: $(MUTATOR_OBJ) $(B)/libgotrace.a
 
 # ---- tests -------------------------------------------------------------------------------------
 
-.PHONY: tests check conformance bench fuzz fuzz-afl coverage codes abi lint
+.PHONY: tests check conformance portability levels bench fuzz fuzz-afl coverage codes abi lint
 tests: all $(UNIT_TESTS) $(FUZZ_REPLAYS) $(EXAMPLES) $(B)/tests/refuse.so $(B)/tests/count \
 		$(B)/tests/gotrace-refusing ## build the test programs
 
@@ -289,6 +289,12 @@ check: tests ## run every test that needs no Go toolchain
 
 conformance: tests ## compare with Go's own readers (GOTRACE_PEERS, GOTRACE_INSTALL=1)
 	@BUILD=$(B) tests/conformance/run.sh
+
+portability: all ## build for s390x and arm64, compare under qemu (GOTRACE_INSTALL=1)
+	@BUILD=$(B) tests/portability/run.sh
+
+levels: all ## build with -O0 -O1 -Og -Os -O3 of gcc and clang, compare outputs
+	@BUILD=$(B) tests/portability/levels.sh
 
 bench: all ## measure, and compare with the peers that are installed
 	@BUILD=$(B) bench/run.sh

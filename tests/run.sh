@@ -23,7 +23,7 @@ if [ $# -eq 0 ]; then
     for part in tests/*/run.sh; do
         name=$(basename "$(dirname "$part")")
         case $name in
-        conformance | mutants | drill) ;;
+        conformance | mutants | drill | portability) ;;
         *) set -- "$@" "$name" ;;
         esac
     done
