@@ -8,6 +8,7 @@
 #include "cmd/progress.h"
 #include "cmd/recovery.h"
 #include "cmd/trace_limits.h"
+#include "gotrace_experimental.h"
 
 /* May be called in the thread that reads. */
 static bool on_problem(void *ctx, const gotrace_error *problem)
@@ -82,10 +83,15 @@ bool input_open_trace(input *in, session *s, const char *path, bool no_recover)
         return opened;
     /* Damage has to be known before the first event is read. The first pass is made only once; if
      * it fails, the first event returns the error. */
+    gotrace_error damage = {.rule = GOTRACE_RULE_NONE};
     if (opened)
         gotrace_reader_index(in->reader);
     in->loses = in->loses || recovery_helps(&in->found.last);
-    switch (in->loses ? recovery_read(in) : RECOVERY_USELESS) {
+    if (opened && !in->loses) {
+        gotrace_reader_find_damage(in->reader, &damage);
+        in->loses = damage.rule != GOTRACE_RULE_NONE;
+    }
+    switch (in->loses ? recovery_read(in, &damage) : RECOVERY_USELESS) {
     case RECOVERY_DONE: return true;
     case RECOVERY_USELESS: return opened;
     case RECOVERY_FAILED: break;

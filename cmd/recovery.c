@@ -31,9 +31,10 @@ bool recovery_helps(const gotrace_error *problem)
 {
     switch (problem->class_) {
     case GOTRACE_CLASS_MALFORMED:
-        return problem->severity == GOTRACE_FATAL && problem->rule != GOTRACE_RULE_HEADER_SHORT &&
+        return problem->severity >= GOTRACE_PROBLEM && problem->rule != GOTRACE_RULE_HEADER_SHORT &&
                problem->rule != GOTRACE_RULE_SYSTEM_ZSTD &&
-               problem->rule != GOTRACE_RULE_SYSTEM_GZIP;
+               problem->rule != GOTRACE_RULE_SYSTEM_GZIP &&
+               problem->rule != GOTRACE_RULE_TRACE_AFTER;
     case GOTRACE_CLASS_UNFINISHED: return problem->severity >= GOTRACE_PROBLEM;
     default: return false;
     }
@@ -129,15 +130,22 @@ static bool use_recovered(recovering *r, input *in, const repair_totals *totals,
     return true;
 }
 
-/* Whether the recovered trace has at least the events that can be read without recovery. If there
- * are several traces, only the first is recovered. */
-static bool is_gain(const repair_totals *t)
+/* Whether the recovered trace has events, and data is lost. If nothing is wrong but flipped bits,
+ * which the reader restores too, and violated rules, events are read as recorded. */
+static bool is_gain(const recovering *r, const repair_totals *t)
 {
-    return t->timed_records > t->added && (t->events >= t->readable || t->traces > 1);
+    static const repair_kind none_lost[] = {REPAIR_BIT,   REPAIR_REWRITTEN, REPAIR_KEPT,
+                                            REPAIR_ADDED, REPAIR_DROPPED,   REPAIR_CLOCK};
+    uint64_t found = 0;
+    for (unsigned kind = 0; kind < REPAIR_KIND_COUNT; kind++)
+        found += r->losses.found[kind];
+    for (size_t i = 0; i < sizeof none_lost / sizeof *none_lost; i++)
+        found -= r->losses.found[none_lost[i]];
+    return t->timed_records > t->added && found > 0;
 }
 
 /* Returns RECOVERY_FAILED only with *error set. */
-static recovery recover(recovering *r, input *in, gotrace_error *error)
+static recovery recover(recovering *r, input *in, const gotrace_error *damage, gotrace_error *error)
 {
     repair_totals totals;
     if (r->fd < 0) {
@@ -150,16 +158,14 @@ static recovery recover(recovering *r, input *in, gotrace_error *error)
         return RECOVERY_FAILED;
     }
     if (repair_into(r, in, &totals, error)) {
-        bool gain = is_gain(&totals);
-        if (gain && use_recovered(r, in, &totals, error)) {
+        if (!is_gain(r, &totals))
+            return RECOVERY_USELESS;
+        if (use_recovered(r, in, &totals, error)) {
+            if (damage->rule != GOTRACE_RULE_NONE)
+                findings_add(&in->found, damage);
             report_losses(r, &totals);
             return RECOVERY_DONE;
         }
-        if (!gain && totals.readable > totals.events)
-            diag_problem_note(in->name, GOTRACE_NO_OFFSET,
-                              "not recovered: %" PRIu64
-                              " event%s can be read without a repair, %" PRIu64 " after one",
-                              totals.readable, plural(totals.readable), totals.events);
     }
     if (error->class_ != GOTRACE_CLASS_SYSTEM)
         return RECOVERY_USELESS;
@@ -170,7 +176,7 @@ static recovery recover(recovering *r, input *in, gotrace_error *error)
     return RECOVERY_USELESS;
 }
 
-recovery recovery_read(input *in)
+recovery recovery_read(input *in, const gotrace_error *damage)
 {
     recovering r = {.fd = spool_file(NULL),
                     .losses = {.file = in->name,
@@ -179,7 +185,7 @@ recovery recovery_read(input *in)
                                .total = "recovered",
                                .limit = in->found.verbose ? in->found.limit : MAX_PER_KIND}};
     gotrace_error error = {.rule = GOTRACE_RULE_NONE}, reported;
-    recovery result = recover(&r, in, &error);
+    recovery result = recover(&r, in, damage, &error);
     if (result == RECOVERY_FAILED) {
         fill_error(&reported, error.rule, GOTRACE_NO_OFFSET,
                    "not recovered: %s; with --no-recover the data before the damage is read",

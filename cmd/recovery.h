@@ -10,8 +10,8 @@
 
 #include "cmd/input.h"
 
-/* Whether a recovery can provide more data after this problem: nothing could be read after it, or
- * the trace ends early. */
+/* Whether data is lost because of this problem, so that a recovery can provide more: bytes do not
+ * make sense, or the trace ends early. */
 bool recovery_helps(const gotrace_error *problem);
 
 typedef enum recovery {
@@ -20,9 +20,10 @@ typedef enum recovery {
     RECOVERY_FAILED,  /* a call of the operating system failed, or memory ran out; reported */
 } recovery;
 
-/* Recover the trace of in->source, report what was lost, and read the recovered trace from now on.
- * If it is not recovered, in is unchanged but for its findings. */
-recovery recovery_read(input *in);
+/* Recover the trace of in->source, report the damage (rule GOTRACE_RULE_NONE: it was reported) and
+ * what was lost, and read the recovered trace from now on. If it is not recovered, in is unchanged
+ * but for its findings. */
+recovery recovery_read(input *in, const gotrace_error *damage);
 
 /* If the input is a crash file of a recorder, read the trace that is made of it from now on.
  * Returns false after adding a finding. */

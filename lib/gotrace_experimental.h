@@ -157,6 +157,17 @@ typedef struct gotrace_flip {
 GOTRACE_API bool gotrace_reader_flip(const gotrace_reader *reader, size_t n, gotrace_flip *flip);
 
 /* ---------------------------------------------------------------------------------------------
+ * Damage
+ */
+
+/* Find out, before an event is read, whether reading will lose records or tables, besides what
+ * gotrace_reader_index (which is called first) reports: then *damage is the first such place,
+ * otherwise its rule is GOTRACE_RULE_NONE. It is not reported before gotrace_reader_next reads it.
+ * Returns GOTRACE_OK or GOTRACE_ERROR. */
+GOTRACE_API gotrace_status gotrace_reader_find_damage(gotrace_reader *reader,
+                                                      gotrace_error *damage);
+
+/* ---------------------------------------------------------------------------------------------
  * The state that a writer tracks
  */
 

@@ -426,7 +426,6 @@ static bool one_trace(repair *r)
     r->totals->traces++;
     if (!r->headless && !repair_examine(r, r->bytes, r->size, NULL, NULL, &v))
         return false;
-    r->totals->readable += v.events;
     if (!restore_bits(r, &v))
         return false;
     bool done;

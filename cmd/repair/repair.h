@@ -99,7 +99,6 @@ typedef struct repair_finding {
 /* Result of repair_write. */
 typedef struct repair_totals {
     unsigned traces, written;
-    uint64_t readable;              /* events before the repair */
     uint64_t events, timed_records; /* in the traces written, as in gotrace_summary */
     uint64_t bytes_lost;            /* bytes of the file in no batch */
     uint64_t added, dropped;

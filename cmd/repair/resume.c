@@ -16,7 +16,8 @@ enum {
     WINDOW = 1 << 20,   /* bytes searched before the next batch */
     ENOUGH_RECORDS = 4, /* records in a chain; fewer can be chance */
     ENOUGH_BROKEN = 32, /* the same, of a chain that ends at other damage */
-    ENOUGH_JOINED = 3,  /* chains that lead into an offset */
+    ENOUGH_JOINED = 3,  /* v1: chains that lead into an offset */
+    LEAST_WAYS = 2,     /* v2: the same, with the one that begins there */
     MOST_STACKS = 1 << 24,
 };
 
@@ -241,11 +242,19 @@ static uint64_t number_rest(const repair *r, numbers *n, repair_batch *rest, uin
 
 /* ---- the rest of a batch --------------------------------------------------------------------- */
 
-/* Whether the chain is not chance. */
-static bool is_certain(const step *s)
+/* Whether the chain is long enough. */
+static bool is_chain(const step *s)
 {
-    return s->size > 0 && s->joined >= ENOUGH_JOINED &&
-           s->records >= (s->whole ? ENOUGH_RECORDS : ENOUGH_BROKEN);
+    return s->size > 0 && s->records >= (s->whole ? ENOUGH_RECORDS : ENOUGH_BROKEN);
+}
+
+/* Whether the chain is not chance. begun: the number of chains that begin up to its offset. In v2,
+ * where the batch's size shows where they must end, it is the first one into which most lead. */
+static bool is_certain(const repair *r, const step *s, uint32_t begun)
+{
+    uint32_t ways = s->joined + 1;
+    return is_chain(s) &&
+           (repair_is_v2(r) ? ways >= LEAST_WAYS && 5 * ways >= 4 * begun : ways > ENOUGH_JOINED);
 }
 
 static size_t end_of_chain(const step *steps, size_t at, size_t count)
@@ -288,12 +297,15 @@ static bool resume(repair *r, const bounds *k, numbers *n, const repair_batch *b
     find_chains(r, k, from, end, steps);
     bool done = true;
     uint64_t last = r->version < 7 ? each_number(r, n, b, take_number) : 0;
+    uint32_t begun = 0;
     for (size_t at = 0, next; done && at < count; at = next) {
         const step *s = &steps[at];
         next = at + 1;
-        if (!is_certain(s) || !fits_before(s, &rest, until))
+        begun += is_chain(s);
+        if (!is_certain(r, s, begun) || !fits_before(s, &rest, until))
             continue;
         next = end_of_chain(steps, at, count);
+        begun = 0;
         rest = rest_of(r, &rest, from + at, from + next);
         if (r->version < 7)
             last = number_rest(r, n, &rest, last);

@@ -218,11 +218,20 @@ static bool v2_belongs(const repair *r, parts_kind kind, const repair_record *re
     }
 }
 
+/* Whether the file ends within the record at p. */
+static bool is_cut_off(const repair *r, const uint8_t *p, const uint8_t *end)
+{
+    repair_record record;
+    return end == r->bytes + r->size && r->specs[*p] &&
+           !repair_record_at(r->version, p, end, &record) && p + record.size == end;
+}
+
 /* Read records from the start of the batch up to `stop` or the first that does not belong to its
  * kind, and return where they end. The size in the header may be wrong. */
 static size_t v2_records(const repair *r, repair_batch *b, size_t stop)
 {
-    const uint8_t *p = r->bytes + b->body, *end = r->bytes + stop;
+    const uint8_t *p = r->bytes + b->body, *end = r->bytes + stop, *before = p;
+    uint64_t delta = 0;
     repair_record record;
     b->kind = (uint8_t)v2_kind(r, b->body);
     b->events = 0;
@@ -238,8 +247,17 @@ static size_t v2_records(const repair *r, repair_batch *b, size_t stop)
                 break;
             b->last += record.args[0];
             b->events++;
+            delta = record.args[0];
         }
+        before = p;
         p += record.size;
+    }
+    /* Other bytes seldom begin where a record does, so that the last one has wrong values. */
+    if (p < end && b->kind == PARTS_EVENTS && b->events > 0 && !repair_is_text(r, p, stop) &&
+        !is_cut_off(r, p, end)) {
+        p = before;
+        b->last -= delta;
+        b->events--;
     }
     return (size_t)(p - r->bytes);
 }

@@ -293,6 +293,18 @@ gotrace_status gotrace_reader_index(gotrace_reader *reader)
     return GOTRACE_OK;
 }
 
+gotrace_status gotrace_reader_find_damage(gotrace_reader *reader, gotrace_error *damage)
+{
+    damage->rule = GOTRACE_RULE_NONE;
+    if (gotrace_reader_index(reader) < 0)
+        return GOTRACE_ERROR;
+    if (!reader->v2)
+        *damage = reader->index.damage;
+    else if (reader->stage == GT_INDEXED && !gt_v2_find_damage(reader, damage))
+        return GOTRACE_ERROR;
+    return GOTRACE_OK;
+}
+
 static bool start_reading(gotrace_reader *reader)
 {
     if (reader->v2) {

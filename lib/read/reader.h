@@ -84,6 +84,7 @@ typedef struct gt_index {
     int64_t end_ticks;       /* no event is later; INT64_MAX: unknown */
     uint64_t frequency;
     bool has_frequency;
+    gotrace_error damage; /* the first record whose values cannot be read, or rule NONE */
 } gt_index;
 
 typedef struct gt_order gt_order;

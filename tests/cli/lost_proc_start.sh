@@ -4,7 +4,7 @@
 
 # on_procs FILE: the events, with their thread, proc and goroutine.
 on_procs() {
-    gotrace print --format jsonl "$1" 2>/dev/null |
+    gotrace print --no-recover --format jsonl "$1" 2>/dev/null |
         jq -r 'select(.type) | "\(.type) thread \(.thread) proc \(.proc) goroutine \(.g)"' | sort
 }
 
@@ -13,8 +13,8 @@ lost() {
     cp "$TRACES/$1.trace" lost.trace
     chmod u+w lost.trace
     echo ff | xxd -r -p | dd of=lost.trace bs=1 seek="$2" conv=notrunc status=none
-    run gotrace validate lost.trace
-    gotrace validate -j 2 lost.trace 2>&1 | diff - <(gotrace validate -j 1 lost.trace 2>&1)
+    run gotrace validate --no-recover lost.trace
+    gotrace validate --no-recover -j 2 lost.trace 2>&1 | diff - <(gotrace validate --no-recover -j 1 lost.trace 2>&1)
     diff <(on_procs "$TRACES/$1.trace") <(on_procs lost.trace) | grep '^[<>]' | uniq -c
 }
 echo '== the start of a proc, which GoStart needs'

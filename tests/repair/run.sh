@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# A fixed part of damage.py, headless.py, flips.py, losses.py and large.py: damaged traces are repaired, files that
-# are not traces are rejected, and traces with flipped bits or lost batches and tables are read.
+# A fixed part of damage.py, headless.py, flips.py, losses.py, agree.py and large.py: damaged traces are repaired, all
+# verbs agree on what is in them, files that are not traces are rejected, and traces with flipped bits or lost batches
+# and tables are read.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=tests/hang.bash
@@ -8,8 +9,8 @@ cd "$(dirname "$0")/../.." || exit 1
 export GOTRACE="${BUILD:-build}/gotrace"
 
 # Sanitizers are slow, and need memory.
-places=10 files=8 flips=214 tens=40 losses=1 large=(tests/repair/large.py --check)
-nm "$GOTRACE" 2>/dev/null | grep -qE '__(asan|tsan|ubsan)' && places=1 files=1 flips=20 tens=4 losses=0 \
+places=10 files=8 flips=214 tens=40 losses=1 agree=2 large=(tests/repair/large.py --check)
+nm "$GOTRACE" 2>/dev/null | grep -qE '__(asan|tsan|ubsan)' && places=1 files=1 flips=20 tens=4 losses=0 agree=1 \
     large=(echo '0 passed, 0 failed, 1 skipped')
 
 {
@@ -18,8 +19,9 @@ nm "$GOTRACE" 2>/dev/null | grep -qE '__(asan|tsan|ubsan)' && places=1 files=1 f
     tests/repair/flips.py --check -n $flips -s 1
     tests/repair/flips.py --check -n $tens -s 1 -b 10
     tests/repair/losses.py --check -n $losses -s 1
+    tests/repair/agree.py --check -n $agree -s 1
     "${large[@]}"
 } | awk '
     /^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$/ { p += $1; f += $3; s += $5; n++; next }
     { print }
-    END { if (n != 6) { print "FAIL a script did not end as it should"; f++ }; printf "%d passed, %d failed, %d skipped\n", p, f, s; exit f > 0 }'
+    END { if (n != 7) { print "FAIL a script did not end as it should"; f++ }; printf "%d passed, %d failed, %d skipped\n", p, f, s; exit f > 0 }'

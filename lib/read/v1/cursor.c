@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "read/v1/flips.h"
+
 enum {
     /* Zeroed bytes after the window, more than the values of any record decoded without bounds
      * checks. */
@@ -94,30 +96,12 @@ static inline uint64_t value(const uint8_t **p, bool *bad)
     return gt_varint_short(p, &result) ? result : long_value(p, bad);
 }
 
-static bool report_arity(gotrace_reader *reader, gt_cursor *c, const gt_frame *frame)
+static bool report_arity(gotrace_reader *reader, const gt_cursor *c, const gt_frame *frame)
 {
-    uint64_t ignored;
-    unsigned count = 0;
-    const gotrace_event_spec *spec = gotrace_event_spec_of(reader->summary.version, frame->type);
     gt_place place = {offset_of(c, c->p), c->batch, c->record};
-    for (const uint8_t *p = frame->values; p < frame->values_end; count++) {
-        int used = gt_varint(&p, frame->values_end, &ignored);
-        if (used < 0)
-            return gt_report(reader, GOTRACE_RULE_WIRE_VARINT, place,
-                             "%s: a number runs over ten bytes or 64 bits", spec->name);
-        if (used == 0)
-            return gt_report(reader, GOTRACE_RULE_WIRE_LENGTH, place,
-                             "%s says it is %llu byte%s long, but its last value goes on "
-                             "beyond that",
-                             spec->name, (unsigned long long)frame->length,
-                             gt_plural(frame->length));
-    }
-    unsigned expected = reader->index.shapes[frame->type].values;
-    if (count == expected)
-        return true;
-    return gt_report(reader, GOTRACE_RULE_EVENT_ARITY, place,
-                     "%s has %u value%s, %u expected in version 1.%d", spec->name, count,
-                     gt_plural(count), expected, reader->summary.version);
+    gotrace_error error;
+    return !gt_v1_wrong_values(reader, frame, place, &error) ||
+           gt_report(reader, error.rule, place, "%s", error.message);
 }
 
 /* A batch header that the first pass reported is an event whose type is altered: its difference of

@@ -13,5 +13,8 @@ bool gt_v1_find_flips(gotrace_reader *reader, uint64_t from, uint64_t at, int64_
 
 /* Whether a record that is complete has the values of its type. */
 bool gt_v1_has_values(const gotrace_reader *reader, const gt_frame *frame);
+/* Sets *error to what is wrong with the record's values; false, without effect, if nothing is. */
+bool gt_v1_wrong_values(const gotrace_reader *reader, const gt_frame *frame, gt_place place,
+                        gotrace_error *error);
 
 #endif

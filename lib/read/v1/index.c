@@ -259,17 +259,22 @@ static bool is_checked_later(const skim *s, uint8_t type)
 /* A record does not have the values of its type: corrects a bit, if that is the reason. */
 static bool correct_values(skim *s, const gt_frame *frame)
 {
-    const gotrace_event_spec *spec = gotrace_event_spec_of(s->reader->summary.version, frame->type);
+    const gotrace_reader *reader = s->reader;
+    const gotrace_event_spec *spec = gotrace_event_spec_of(reader->summary.version, frame->type);
     bool whole = (s->index->shapes[frame->type].flags & GOTRACE_SPEC_FRAMES) && frame->form == 3;
-    if (whole || gt_v1_has_values(s->reader, frame))
+    if (whole || gt_v1_has_values(reader, frame))
         return true;
     if (!correct_bit(s, false))
         return false;
-    return !s->again ||
-           gt_report(s->reader, GOTRACE_RULE_EVENT_ARITY, place_of(s, s->p),
+    if (!s->again) {
+        if (s->index->damage.rule == GOTRACE_RULE_NONE)
+            gt_v1_wrong_values(reader, frame, place_of(s, s->p), &s->index->damage);
+        return true;
+    }
+    return gt_report(s->reader, GOTRACE_RULE_EVENT_ARITY, place_of(s, s->p),
                      "%s does not have the %u value%s expected in version 1.%d", spec->name,
                      s->index->shapes[frame->type].values,
-                     gt_plural(s->index->shapes[frame->type].values), s->reader->summary.version);
+                     gt_plural(s->index->shapes[frame->type].values), reader->summary.version);
 }
 
 /* Decodes the values of a record that is completely in the window: the first KEEP of them, and

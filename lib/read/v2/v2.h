@@ -3,6 +3,7 @@
  *
  *   header.h      the header of a batch
  *   index.c       reads the batch headers of the whole file: thread and generation of each batch
+ *   whole.c       finds out whether reading the batches would lose bytes
  *   clocks.c      the batch of clocks of each generation, and the frequency
  *   tables.c      loads the tables of a generation: strings, stacks, samples, clocks
  *   cursor.c      decodes the events of one thread, several at a time
@@ -283,6 +284,10 @@ bool gt_v2_read_batch(gotrace_reader *reader, struct gt_v2 *v2, const gt_batch *
  * if it is not one. */
 const uint8_t *gt_v2_read_record(const struct gt_v2 *v2, const uint8_t *p, const uint8_t *end,
                                  uint64_t values[GT_V2_VALUES]);
+
+/* Sets *damage to the first damage that makes reading lose bytes or tables, if there is any. False
+ * if reading must stop. */
+bool gt_v2_find_damage(gotrace_reader *reader, gotrace_error *damage);
 
 /* Sets `previous` of new cursors to the beginning of the generation. */
 void gt_v2_start_times(struct gt_v2 *v2);

@@ -1,0 +1,210 @@
+/*
+ * whole.c - finds out whether reading the batches would lose bytes, without decoding the records.
+ *
+ * Speed: eight bytes are looked at together, which takes a tenth of the time of decoding them. So
+ * the whole trace can be checked before the first event is returned.
+ */
+#include <string.h>
+
+#include "core/byte_order.h"
+#include "read/v2/v2.h"
+
+/* A batch in v2->buffer, and the first damage found. */
+typedef struct whole {
+    gotrace_reader *reader;
+    struct gt_v2 *v2;
+    const gt_batch *batch;
+    gotrace_error *damage;
+} whole;
+
+/* Reports the record at p. */
+static void damaged(const whole *w, const uint8_t *p, const char *what)
+{
+    gt_place place = {w->batch->data + (uint64_t)(p - w->v2->buffer),
+                      (uint64_t)(w->batch - w->v2->batches), GOTRACE_NO_OFFSET};
+    gt_error_set(w->damage, GOTRACE_RULE_BATCH_EVENT, place, "%s (type %u)", what, *p);
+}
+
+/* Moves after n numbers; GT_V2_SLACK bytes can be read. NULL: one has more than 64 bits. How many
+ * numbers a record has cannot be predicted, so that there is no branch on it. */
+static inline const uint8_t *skip_numbers(const uint8_t *p, unsigned n)
+{
+    uint64_t ends[GT_V2_VALUES + 1], value;
+    ends[0] = 0;
+    ends[1] = ~gt_load_le64(p) & UINT64_C(0x8080808080808080);
+    for (unsigned i = 2; i <= GT_V2_VALUES; i++) /* without those before the i-th */
+        ends[i] = ends[i - 1] & (ends[i - 1] - 1);
+    if (ends[n])
+        return p + __builtin_ctzll(ends[n]) / 8 + 1;
+    for (; n > 0; n--)
+        if (gt_varint(&p, p + GT_VARINT_MAX, &value) <= 0)
+            return NULL;
+    return p;
+}
+
+static void check_events(const whole *w, const uint8_t *p, const uint8_t *end)
+{
+    const gt_v2_shape *shapes = w->v2->shapes;
+    while (p < end) {
+        const uint8_t *start = p;
+        const gt_v2_shape *shape = &shapes[*p++];
+        bool is_event = shape->flags & GOTRACE_SPEC_TIMED;
+        p = is_event ? skip_numbers(p, shape->values) : NULL;
+        if (!p || p > end) {
+            damaged(w, start,
+                    is_event ? "an event goes on beyond its batch, or a number of it beyond 64 bits"
+                             : "a record that is not an event");
+            return;
+        }
+    }
+}
+
+/* Moves after a record of a table, without its type. NULL: it cannot be read. */
+static const uint8_t *skip_entry(uint8_t type, const uint8_t *p, const uint8_t *end)
+{
+    enum { FRAME_VALUES = 4, SAMPLE_VALUES = 5, SNAPSHOT_VALUES = 4 };
+    uint64_t id, size;
+    switch (type) {
+    case GOTRACE_V2_String:
+        if (gt_varint(&p, end, &id) <= 0 || gt_varint(&p, end, &size) <= 0 ||
+            size > GT_V2_MAX_STRING || size > (uint64_t)(end - p))
+            return NULL;
+        return p + size;
+    case GOTRACE_V2_Stack:
+        if (gt_varint(&p, end, &id) <= 0 || gt_varint(&p, end, &size) <= 0 ||
+            size > GT_V2_MAX_FRAMES)
+            return NULL;
+        for (; p && p <= end && size > 0; size--)
+            p = skip_numbers(p, FRAME_VALUES);
+        return p;
+    case GOTRACE_V2_CPUSample: return skip_numbers(p, SAMPLE_VALUES);
+    case GOTRACE_V2_Frequency: return skip_numbers(p, 1);
+    default: return skip_numbers(p, SNAPSHOT_VALUES);
+    }
+}
+
+static void check_table(const whole *w, const uint8_t *p, const uint8_t *end)
+{
+    bool late = w->reader->summary.version >= GOTRACE_FIRST_SYNC;
+    bool clocks = w->batch->kind == GT_BATCH_SYNC;
+    uint8_t type = w->batch->kind == GT_BATCH_STRINGS   ? GOTRACE_V2_String
+                   : w->batch->kind == GT_BATCH_STACKS  ? GOTRACE_V2_Stack
+                   : w->batch->kind == GT_BATCH_SAMPLES ? GOTRACE_V2_CPUSample
+                                                        : GOTRACE_V2_Frequency;
+    p += !clocks || late; /* the marker of the table */
+    while (p < end) {
+        const uint8_t *start = p++;
+        bool known = *start == type || (clocks && late && *start == GOTRACE_V2_ClockSnapshot);
+        p = known ? skip_entry(*start, p, end) : NULL;
+        if (!p || p > end) {
+            damaged(w, start,
+                    known ? "a record goes on beyond its batch, or is too long"
+                          : "a batch of a table contains another record");
+            return;
+        }
+    }
+}
+
+static bool check_batch(const whole *w)
+{
+    size_t size;
+    if (w->batch->kind == GT_BATCH_EXPERIMENT || w->batch->kind == GT_BATCH_END)
+        return true;
+    if (!gt_v2_read_batch(w->reader, w->v2, w->batch, &size))
+        return false;
+    const uint8_t *p = w->v2->buffer;
+    if (w->batch->kind == GT_BATCH_EVENTS)
+        check_events(w, p, p + size);
+    else
+        check_table(w, p, p + size);
+    return true;
+}
+
+/* What the records of a generation refer to. */
+enum { STRINGS = 1, STACKS = 2 };
+
+/* Whether a stack of the batch has a name. */
+static bool has_name(const uint8_t *p, const uint8_t *end)
+{
+    uint64_t v[4];
+    for (p += 1; p < end && *p++ == GOTRACE_V2_Stack;) {
+        if (gt_varint(&p, end, &v[0]) <= 0 || gt_varint(&p, end, &v[1]) <= 0)
+            return false;
+        for (uint64_t left = v[1]; left > 0; left--) {
+            for (unsigned i = 0; i < 4; i++) /* PC, function, file, line */
+                if (gt_varint(&p, end, &v[i]) <= 0)
+                    return false;
+            if (v[1] || v[2])
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Adds what the events or stacks of the batch refer to. */
+static bool find_references(const whole *w, unsigned *found)
+{
+    size_t size;
+    uint64_t values[GT_V2_VALUES];
+    bool events = w->batch->kind == GT_BATCH_EVENTS;
+    if (!events && w->batch->kind != GT_BATCH_STACKS)
+        return true;
+    if (!gt_v2_read_batch(w->reader, w->v2, w->batch, &size))
+        return false;
+    const uint8_t *p = w->v2->buffer, *end = p + size, *next;
+    if (!events)
+        *found |= has_name(p, end) ? STRINGS : 0;
+    for (; events && p < end && *found != (STRINGS | STACKS); p = next) {
+        const gt_v2_shape *shape = &w->v2->shapes[*p];
+        next = gt_v2_read_record(w->v2, p, end, values);
+        for (unsigned left = next ? shape->refers : 0; left; left &= left - 1) {
+            unsigned arg = (unsigned)__builtin_ctz(left);
+            if (values[1 + arg] != 0)
+                *found |= shape->stacks >> arg & 1 ? STACKS : STRINGS;
+        }
+        if (!next)
+            break;
+    }
+    return true;
+}
+
+/* Reports a generation without clocks, or without any of the strings or stacks it refers to. */
+static bool check_tables(whole *w, const gt_generation *g)
+{
+    bool late = w->reader->summary.version >= GOTRACE_FIRST_SYNC;
+    unsigned has = (g->kinds >> GT_BATCH_STRINGS & 1 ? STRINGS : 0) |
+                   (g->kinds >> GT_BATCH_STACKS & 1 ? STACKS : 0);
+    unsigned refers = 0;
+    size_t end = g->first + g->count;
+    for (size_t i = g->first; i < end && (refers | has) != (STRINGS | STACKS); i++) {
+        w->batch = &w->v2->batches[i];
+        if (!find_references(w, &refers))
+            return false;
+    }
+    unsigned lost = refers & ~has;
+    if (lost)
+        gt_error_set(w->damage, GOTRACE_RULE_GENERATION_END, GT_AT(g->summary.offset),
+                     "generation %llu has no %s, though its events refer to them",
+                     (unsigned long long)g->summary.generation,
+                     lost & STACKS ? "stacks" : "strings");
+    else if (!(g->kinds >> GT_BATCH_SYNC & 1))
+        gt_error_set(w->damage, GOTRACE_RULE_GENERATION_CLOCK, GT_AT(g->summary.offset),
+                     "generation %llu has no frequency%s",
+                     (unsigned long long)g->summary.generation, late ? " and no clocks" : "");
+    return true;
+}
+
+bool gt_v2_find_damage(gotrace_reader *reader, gotrace_error *damage)
+{
+    struct gt_v2 *v2 = reader->v2;
+    whole w = {.reader = reader, .v2 = v2, .damage = damage};
+    for (size_t i = 0; i < v2->batch_count && damage->rule == GOTRACE_RULE_NONE; i++) {
+        w.batch = &v2->batches[i];
+        if (!check_batch(&w))
+            return false;
+    }
+    for (size_t i = 0; i < v2->generation_count && damage->rule == GOTRACE_RULE_NONE; i++)
+        if (!check_tables(&w, &v2->generations[i]))
+            return false;
+    return true;
+}
