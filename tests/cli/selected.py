@@ -345,13 +345,18 @@ def restrict(path, begin, end):
     rows = [{**r, 'ns': r['end'] - r['begin']} for r in rows]
     states = {'execution': 'exec_ns', 'gc_assist': 'gc_assist_ns', 'scheduling': 'sched_wait_ns',
               'syscall': 'syscall_ns', 'unknown': 'unknown_ns'}
-    sums, waits = Counter(), Counter()
-    for r in rows:
-        if r['kind'] == 'part' and r['state'] in states:
-            sums[states[r['state']]] += r['ns']
-        elif r['kind'] == 'part':
-            waits[r['reason'] or ''] += r['ns']
-    made = {**of, **{s: sums[s] for s in states.values()}, 'rows': len(rows), 'block_ns': waits,
+
+    def add_up(rows):
+        sums, waits = Counter(), Counter()
+        for r in rows:
+            if r['state'] in states:
+                sums[states[r['state']]] += r['ns']
+            else:
+                waits[r['reason'] or ''] += r['ns']
+        return {**{s: sums[s] for s in states.values()}, 'block_ns': waits}
+
+    made = {**of, **add_up(r for r in rows if r['depth'] == 0), 'rows': len(rows),
+            'others': add_up(r for r in rows if r['depth'] > 0 and r['kind'] == 'part'),
             'begin': max(of['begin'], begin), 'end': min(of['end'], end)}
     made['total_ns'] = made['end'] - made['begin']
     return made, rows
