@@ -178,6 +178,30 @@ __attribute__((always_inline)) static inline void follow_interval(run *r, stat_g
         stat_runnable(r, g, i);
 }
 
+/* Counts the part of a wait that is before the goroutine's first status, unless it was. */
+static void count_before(run *r, stat_goroutine *g)
+{
+    if (g->before.begin < g->before.end)
+        stat_wait(r, &g->before);
+    g->before.end = g->before.begin;
+}
+
+/* Counts a wait or a system call. One that began before the goroutine's first status has two
+ * intervals, which are one wait. */
+static void count_wait(run *r, stat_goroutine *g, const interval *i)
+{
+    interval all = *i;
+    if (g->before.end == i->begin && g->before.state == i->state) {
+        all.begin = g->before.begin;
+        g->before.end = g->before.begin;
+    }
+    count_before(r, g);
+    if (i->next == i->state)
+        g->before = all;
+    else
+        stat_wait(r, &all);
+}
+
 /* An interval that is selected. */
 __attribute__((always_inline)) static inline void add_interval(run *r, stat_goroutine *g,
                                                                const interval *i)
@@ -187,7 +211,7 @@ __attribute__((always_inline)) static inline void add_interval(run *r, stat_goro
     if (r->rows_only)
         return;
     if (i->state == GOTRACE_STATE_WAITING || i->state == GOTRACE_STATE_SYSCALL)
-        stat_wait(r, i);
+        count_wait(r, g, i);
     else if (i->state == GOTRACE_STATE_RUNNABLE && i->whole && run_inside(r) &&
              i->next == GOTRACE_STATE_RUNNING)
         stat_latency(r, g, i);
@@ -214,6 +238,7 @@ static void goroutine_ends(void *ctx, goroutine *g, int64_t time, const gotrace_
             p->ns += time - p->since;
         p->since = STATES_NEVER;
     }
+    count_before(r, own);
     own->times.total = r->parts_only ? own->selected : time - g->created;
     stat_regions_end(r, own, e != NULL);
     stat_latency_early(r, own);

@@ -62,6 +62,7 @@ typedef struct stat_goroutine {
     region *regions; /* that are open */
     size_t region_count, region_room;
     int64_t selected; /* ns of its intervals that are selected */
+    interval before;  /* a wait or system call until the first status of it; empty: none */
     bool counted;     /* one of them is */
     bool there;       /* its current one began on a selected proc and thread, and generation */
     uint8_t worker;   /* of the GC, by its label */
