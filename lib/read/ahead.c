@@ -45,7 +45,8 @@ bool gt_ahead_open(gt_ahead *a, gt_job *job, gotrace_problem_fn on_problem)
     gotrace_config config = a->config;
     config.on_problem = on_problem;
     config.callback_ctx = job;
-    if (gotrace_reader_open(a->reader->source, &config, &job->reader, NULL) < 0)
+    if (gotrace_reader_open(a->reader->source, &config, &job->reader, NULL) < 0 ||
+        job->reader->summary.version != a->reader->summary.version) /* the file was changed */
         return false;
     job->reader->flips = a->flips;
     gt_assumptions_init(&job->assumed, &job->reader->heap);

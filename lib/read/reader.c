@@ -563,6 +563,13 @@ gotrace_status gotrace_reader_check(gotrace_reader *reader)
     return done ? gt_finish(reader) : GOTRACE_ERROR;
 }
 
+static bool fail_changed(gotrace_reader *reader)
+{
+    gt_error_set(&reader->error, GOTRACE_RULE_SYSTEM_READ, GT_NO_PLACE,
+                 "the file was changed while it was read");
+    return gt_fail(reader);
+}
+
 gotrace_reader *gt_open_helper(gotrace_reader *reader, const gotrace_config *config)
 {
     gotrace_limits limits = reader->limits;
@@ -576,8 +583,13 @@ gotrace_reader *gt_open_helper(gotrace_reader *reader, const gotrace_config *con
         gt_fail_memory(reader);
         return NULL;
     }
-    if (gotrace_reader_open(reader->source, &own, &helper, &error) < 0)
+    if (gotrace_reader_open(reader->source, &own, &helper, &error) < 0) {
         gt_fail_as(reader, &error);
+    } else if (helper->summary.version != reader->summary.version) {
+        gotrace_reader_close(helper);
+        helper = NULL;
+        fail_changed(reader);
+    }
     return helper;
 }
 
@@ -604,10 +616,12 @@ bool gt_find_damage(gotrace_reader *reader)
     bool done = gotrace_reader_check(other) == GOTRACE_END;
     if (done)
         reader->damaged_from = other->damaged_from;
+    else
+        gt_fail_as(reader, gotrace_reader_error(other));
+    if (done && reader->v2 && other->v2->generation_count != reader->v2->generation_count)
+        done = fail_changed(reader);
     for (size_t i = 0; done && reader->v2 && i < reader->v2->generation_count; i++)
         reader->v2->generations[i].damaged = other->v2->generations[i].damaged;
-    if (!done)
-        gt_fail_as(reader, gotrace_reader_error(other));
     gotrace_reader_close(other);
     return done;
 }
