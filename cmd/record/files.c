@@ -300,6 +300,12 @@ bool mapped_has(const mapped *m, uint64_t pc)
     return find_mapping(m, pc - 1) != NULL;
 }
 
+const char *mapped_path(const mapped *m, uint64_t pc)
+{
+    const mapping *at = find_mapping(m, pc - 1);
+    return at ? at->file->path : NULL;
+}
+
 void mapped_free(files *all, mapped *m)
 {
     for (size_t i = 0; i < m->count; i++)

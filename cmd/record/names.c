@@ -75,14 +75,18 @@ static bool is_offset(const gotrace_frame *frame)
 }
 
 /* The source of an interposed function is not the user's. */
-static void hide_preload(gotrace_frame *frame)
+static bool is_of_preload(const names *n, uint64_t image, uint64_t pc)
 {
-    static const char folder[] = "cmd/preload/";
-    if (frame->file && memmem(frame->file, frame->file_size, folder, sizeof folder - 1)) {
-        frame->file = NULL;
-        frame->file_size = 0;
-        frame->line = 0;
-    }
+    static const char library[] = "/libgotrace-preload.so";
+    const char *path = mapped_path(&n->images[image], pc), *name = path ? strrchr(path, '/') : NULL;
+    return name && strcmp(name, library) == 0;
+}
+
+static void hide_source(gotrace_frame *frame)
+{
+    frame->file = NULL;
+    frame->file_size = 0;
+    frame->line = 0;
 }
 
 size_t names_resolve(void *ctx, uint64_t tagged, gotrace_frame *frames, size_t max)
@@ -95,9 +99,11 @@ size_t names_resolve(void *ctx, uint64_t tagged, gotrace_frame *frames, size_t m
         return 1;
     names_see(n, (uint32_t)image, pc);
     size_t count = mapped_resolve(n->files, &n->images[image], pc, frames, max);
+    const bool hides = is_of_preload(n, image, pc);
     for (size_t i = 0; i < count; i++) {
         frames[i].pc |= image << PC_IMAGE_SHIFT;
-        hide_preload(&frames[i]);
+        if (hides)
+            hide_source(&frames[i]);
     }
     if (pc == n->shared->mains[image] + 1 && is_offset(&frames[count - 1]))
         name_frame(&frames[count - 1], "main");

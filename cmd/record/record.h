@@ -93,6 +93,8 @@ void files_free(files *all);
 void mapped_read(files *all, mapped *m, FILE *maps);
 /* Whether code is mapped there; pc is a return address, here and below. */
 bool mapped_has(const mapped *m, uint64_t pc);
+/* The path of the file that is mapped there; NULL: none. */
+const char *mapped_path(const mapped *m, uint64_t pc);
 /* As gotrace_symbols_resolve. The strings are valid until the next call. */
 size_t mapped_resolve(files *all, const mapped *m, uint64_t pc, gotrace_frame *frames, size_t max);
 void mapped_free(files *all, mapped *m);

@@ -604,6 +604,16 @@ functions() {
     done | sort -u | tr '\n' ' '
 }
 
+# The source of an interposed function is not shown; that of the program is, whatever its path.
+sources() {
+    mkdir -p cmd/preload && cp named.c cmd/preload/calls.c &&
+        "${compiler[@]}" -g -DFUNCTION=f_own -o own cmd/preload/calls.c &&
+        "$gotrace" record -o own.trace -- ./own && "$gotrace" print --format go own.trace >own.txt || return 1
+    cat own.txt
+    [ "$(grep -A 1 'usleep @' own.txt | grep -c calls.c)" -eq 0 ] && grep -A 1 'f_own @' own.txt | grep -q 'cmd/preload/calls.c:'
+}
+check 'a program whose source has the path of a part of gotrace' sources
+
 # The program has another function each time: as a new file, and in the same one.
 replaced() {
     local name
