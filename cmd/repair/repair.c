@@ -46,7 +46,7 @@ void repair_report_generations(repair *r, repair_kind kind, uint64_t first, uint
     else
         snprintf(which, sizeof which, "generations %" PRIu64 " to %" PRIu64, first, last);
     if (kind == REPAIR_REWRITTEN)
-        snprintf(f.message, sizeof f.message, "%s: %s, because: %.80s", which, rewritten(r), why);
+        snprintf(f.message, sizeof f.message, "%s: %s, because: %s", which, rewritten(r), why);
     else
         snprintf(f.message, sizeof f.message, "%s: %s", which,
                  kind == REPAIR_KEPT ? "unchanged" : "nothing is left");
@@ -207,7 +207,7 @@ static void emit_runs(repair *r, const char *why)
 {
     const repair_generations *g = &r->generations;
     if (g->count == 0)
-        repair_report(r, REPAIR_REWRITTEN, GOTRACE_NO_OFFSET, 1, "all %s, because: %.140s",
+        repair_report(r, REPAIR_REWRITTEN, GOTRACE_NO_OFFSET, 1, "all %s, because: %s",
                       rewritten(r), why);
     for (size_t i = 0, next; i < g->count; i = next) {
         const repair_generation *first = &g->list[i];
@@ -240,7 +240,7 @@ static void report_rebuilt(repair *r, const repair_changes *rebuilt, const char 
                       rebuilt->added, plural(rebuilt->added));
     if (rebuilt->dropped > 0)
         repair_report(r, REPAIR_DROPPED, GOTRACE_NO_OFFSET, rebuilt->dropped,
-                      "left out: %" PRIu64 " event%s that cannot have happened; the first: %.100s",
+                      "left out: %" PRIu64 " event%s that cannot have happened; the first: %s",
                       rebuilt->dropped, plural(rebuilt->dropped), rebuilt->why.message);
 }
 
@@ -392,7 +392,7 @@ static bool mend_trace(repair *r)
         r->totals->sound = r->totals->sound && v.sound;
         r->totals->identical = false;
         if (!v.sound)
-            repair_report(r, REPAIR_DROPPED, GOTRACE_NO_OFFSET, 0, "it still is not sound: %.150s",
+            repair_report(r, REPAIR_DROPPED, GOTRACE_NO_OFFSET, 0, "it still is not sound: %s",
                           v.first.message);
         done = write_trace(r, image.bytes, image.count);
     }

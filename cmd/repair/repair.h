@@ -93,7 +93,7 @@ typedef struct repair_finding {
     uint64_t offset; /* in the file, or GOTRACE_NO_OFFSET */
     uint64_t count;  /* bytes, events, generations or an id, depending on the kind */
     uint64_t first_generation, last_generation; /* range concerned, or 0 */
-    char message[200];
+    char message[384];                          /* with room for a message of the reader */
 } repair_finding;
 
 /* Result of repair_write. */
