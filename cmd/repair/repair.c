@@ -69,11 +69,15 @@ void repair_report(repair *r, repair_kind kind, uint64_t offset, uint64_t count,
 
 void repair_report_bytes(repair *r, size_t at, size_t size, const char *where)
 {
+    const uint8_t *p = r->bytes + at, *end = p + size;
     char quote[GT_TEXT_QUOTE];
-    if (repair_is_text(r, r->bytes + at, at + size)) {
-        gt_text_quote(r->bytes + at, r->bytes + at + size, quote);
-        repair_report(r, REPAIR_BYTES, at, size, "%zu byte%s of text %s: \"%s\"", size,
-                      plural(size), where, quote);
+    if (repair_is_text(r, p, at + size)) {
+        gt_text_quote(p, end, quote);
+        repair_report(r, REPAIR_BYTES, at, size,
+                      gt_text_run(p, end) == size
+                          ? "%zu byte%s of text %s: \"%s\""
+                          : "%zu byte%s %s, which begin with the text \"%s\"",
+                      size, plural(size), where, quote);
     } else {
         repair_report(r, REPAIR_BYTES, at, size, "%zu byte%s %s", size, plural(size), where);
     }

@@ -310,7 +310,8 @@ static bool v2_batch(repair *r, size_t at, bool sure, repair_batch *b)
     }
     b->cut = b->end == b->body || !v2_boundary(r, b->end) || b->end >= r->size;
     b->changed = true;
-    return sure || (b->events > 0 && (right || b->end >= r->size || !b->cut));
+    return sure || (b->events > 0 && (right || b->end >= r->size || !b->cut ||
+                                      repair_is_text(r, r->bytes + b->end, r->size)));
 }
 
 /* ---- batches of v1 -------------------------------------------------------------------------- */

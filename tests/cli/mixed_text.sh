@@ -41,6 +41,11 @@ check 'between batches' go1.27-seconds "$log" 0x165c
 check 'twice' go1.19-gc "$log" 0x10ed 0x21e8
 check 'twice' go1.27-seconds "$log" 0x4ed 0x225b
 check 'in a batch' go1.19-gc "$panic" 0x1a00
+check 'in a batch' go1.27-seconds "$log" 0x998
+check 'in a batch' go1.25-gensprof "$log" 0x71f
+# The text begins in the batch, and the end by its size is in the text.
+check 'in a batch' go1.22-threads "$log" 0x166
+check 'in a batch that text precedes' go1.22-threads "$log" 0x99c 0xaf4
 for trace in go1.19-gc go1.22-threads go1.27-seconds; do
     check 'at the end' $trace "$panic" "$(stat -c %s "$TRACES/$trace.trace")"
 done

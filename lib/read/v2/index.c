@@ -395,22 +395,77 @@ static bool place_batch(look *l, gt_batch *batch, uint64_t generation, uint8_t f
     return check_number(l, batch, &generation) && (l->again || place_in_generation(l, generation));
 }
 
-/* Reports the text of the program where a batch is expected; first: its first byte. False if there
- * is none, or on failure. */
-static bool is_text(look *l, uint8_t first, bool *failed)
+/* Nothing from l->at on is read, as the text of the program is at that offset. False on failure. */
+static bool report_text(look *l, uint64_t offset, const char *quote)
+{
+    gt_place text = {offset, l->v2->batch_count, GOTRACE_NO_OFFSET};
+    l->damaged = l->mixed = true;
+    l->reader->summary.unread_bytes = l->reader->summary.size - l->at;
+    return gt_report(l->reader, GOTRACE_RULE_WIRE_TEXT, text, GT_TEXT_MESSAGE, quote);
+}
+
+/* Finds the text of the program at the beginning of a record of the batch, in its size bytes and
+ * those that follow. *last: the record before it. NULL if there is none, or if the bytes of the
+ * batch are records up to its end. */
+static const uint8_t *text_in_records(const struct gt_v2 *v2, const gt_batch *batch, size_t size,
+                                      const uint8_t **last)
+{
+    const uint8_t *p = v2->buffer, *stop = p + batch->size, *text = NULL, *before = p;
+    gt_frame frame;
+    while (p < stop) {
+        if (!text && gt_text_begins(p, v2->buffer + size, false)) {
+            text = p;
+            *last = before;
+        }
+        if ((batch->kind == GT_BATCH_EVENTS && !(v2->shapes[*p].flags & GOTRACE_SPEC_TIMED)) ||
+            gt_wire_frame_v2(v2->shapes, GT_V2_MAX_STRING, GT_V2_MAX_FRAMES, p, (size_t)(stop - p),
+                             &frame) != GT_WIRE_OK)
+            return text;
+        before = p;
+        p += frame.size;
+    }
+    return NULL;
+}
+
+/* No batch begins where the last one ends by its size: the text of the program may be in that,
+ * between any two bytes. If so, reports it, and the batch ends before the record that the text is
+ * in. False on failure. */
+static bool find_text_inside(look *l)
+{
+    struct gt_v2 *v2 = l->v2;
+    gt_batch *batch = v2->batch_count ? &v2->batches[v2->batch_count - 1] : NULL;
+    char quote[GT_TEXT_QUOTE];
+    size_t size;
+    if (!batch || batch->kind == GT_BATCH_EXPERIMENT)
+        return true;
+    gt_batch longer = *batch; /* the text may end after the batch */
+    longer.size += longer.size + GT_TEXT_LOOK <= GT_V2_MAX_BATCH ? GT_TEXT_LOOK : 0;
+    if (!gt_v2_read_batch(l->reader, v2, &longer, &size))
+        return false;
+    const uint8_t *last = v2->buffer, *found = text_in_records(v2, batch, size, &last);
+    const uint8_t *text = found;
+    if (!found)
+        return true;
+    while (text > last + 1 && gt_text_char(text - 1, text) > 0)
+        text--;
+    batch->size = (uint32_t)((text < found ? last : found) - v2->buffer);
+    gt_text_quote(text, v2->buffer + size, quote);
+    l->at = batch->data + batch->size;
+    return report_text(l, batch->data + (uint64_t)(text - v2->buffer), quote);
+}
+
+/* Reports the text of the program where a batch is expected; first: its first byte. If there is
+ * none, l->mixed remains false. False on failure. */
+static bool find_text(look *l, uint8_t first)
 {
     char quote[GT_TEXT_QUOTE] = "";
     bool ends = first == GOTRACE_V2_EndOfGeneration && l->open &&
                 l->reader->summary.version >= GOTRACE_FIRST_GENERATION_END;
     if (first == GOTRACE_V2_EventBatch || ends || gt_text_char(&first, &first + 1) == 0)
+        return true;
+    if (!gt_text_at(l->reader, l->at, quote))
         return false;
-    *failed = !gt_text_at(l->reader, l->at, quote);
-    if (*failed || !*quote)
-        return false;
-    l->damaged = l->mixed = true;
-    l->reader->summary.unread_bytes = l->reader->summary.size - l->at;
-    *failed = !gt_report(l->reader, GOTRACE_RULE_WIRE_TEXT, place(l), GT_TEXT_MESSAGE, quote);
-    return !*failed;
+    return !*quote || (find_text_inside(l) && (l->mixed || report_text(l, l->at, quote)));
 }
 
 /* Reads the header of a batch, or the end of a generation. */
@@ -422,13 +477,14 @@ static bool read_batch(look *l)
     const uint8_t *bytes = peek_header(l, &n);
     if (!bytes)
         return false;
-    bool failed = false;
-    if (is_text(l, *bytes, &failed) || failed)
-        return !failed;
+    if (!find_text(l, *bytes))
+        return false;
+    if (l->mixed)
+        return true;
     gt_v2_header_result result = gt_v2_parse_header(bytes, n, summary->version, &h);
     bool ends = h.type == GOTRACE_V2_EndOfGeneration;
     if (result != GT_HEADER_READ || (ends && !l->open))
-        return report_no_batch(l, result, bytes, n);
+        return find_text_inside(l) && (l->mixed || report_no_batch(l, result, bytes, n));
     if (ends) {
         end_generation(l);
         return true;
