@@ -218,20 +218,11 @@ static bool v2_belongs(const repair *r, parts_kind kind, const repair_record *re
     }
 }
 
-/* Whether the file ends within the record at p. */
-static bool is_cut_off(const repair *r, const uint8_t *p, const uint8_t *end)
-{
-    repair_record record;
-    return end == r->bytes + r->size && r->specs[*p] &&
-           !repair_record_at(r->version, p, end, &record) && p + record.size == end;
-}
-
 /* Read records from the start of the batch up to `stop` or the first that does not belong to its
  * kind, and return where they end. The size in the header may be wrong. */
 static size_t v2_records(const repair *r, repair_batch *b, size_t stop)
 {
-    const uint8_t *p = r->bytes + b->body, *end = r->bytes + stop, *before = p;
-    uint64_t delta = 0;
+    const uint8_t *p = r->bytes + b->body, *end = r->bytes + stop;
     repair_record record;
     b->kind = (uint8_t)v2_kind(r, b->body);
     b->events = 0;
@@ -247,17 +238,8 @@ static size_t v2_records(const repair *r, repair_batch *b, size_t stop)
                 break;
             b->last += record.args[0];
             b->events++;
-            delta = record.args[0];
         }
-        before = p;
         p += record.size;
-    }
-    /* Other bytes seldom begin where a record does, so that the last one has wrong values. */
-    if (p < end && b->kind == PARTS_EVENTS && b->events > 0 && !repair_is_text(r, p, stop) &&
-        !is_cut_off(r, p, end)) {
-        p = before;
-        b->last -= delta;
-        b->events--;
     }
     return (size_t)(p - r->bytes);
 }
@@ -268,6 +250,39 @@ static bool v2_boundary(const repair *r, size_t at)
     repair_batch b;
     uint64_t size;
     return at >= r->size || v2_header(r, at, &b, &size);
+}
+
+/* Offset of a batch's last record. */
+static size_t last_record(const repair *r, const repair_batch *b)
+{
+    const uint8_t *p = r->bytes + b->body, *end = r->bytes + b->end;
+    repair_record record;
+    if (repair_is_v2(r) && b->kind != PARTS_EVENTS &&
+        !(b->kind == PARTS_SYNC && r->version < GOTRACE_FIRST_SYNC) && p < end)
+        p++;
+    while (p < end && repair_read_record(r, p, end, &record) && p + record.size < end)
+        p += record.size;
+    return (size_t)(p - r->bytes);
+}
+
+/* Whether the file ends within the record at p. */
+static bool is_cut_off(const repair *r, const uint8_t *p)
+{
+    const uint8_t *end = r->bytes + r->size;
+    repair_record record;
+    return r->specs[*p] && !repair_record_at(r->version, p, end, &record) && p + record.size == end;
+}
+
+/* The records of the batch end at damage. Other bytes seldom begin where a record does: the last
+ * one has wrong values, and is left out. */
+static void v2_leave_out_last(const repair *r, repair_batch *b)
+{
+    if (b->kind != PARTS_EVENTS || b->events == 0 || b->end >= r->size)
+        return;
+    if (repair_is_text(r, r->bytes + b->end, r->size) || is_cut_off(r, r->bytes + b->end))
+        return;
+    b->end = v2_records(r, b, last_record(r, b));
+    b->cut = true;
 }
 
 /* Read a batch at this offset. sure: a batch is expected here, so that a part of one is accepted.
@@ -310,8 +325,11 @@ static bool v2_batch(repair *r, size_t at, bool sure, repair_batch *b)
     }
     b->cut = b->end == b->body || !v2_boundary(r, b->end) || b->end >= r->size;
     b->changed = true;
-    return sure || (b->events > 0 && (right || b->end >= r->size || !b->cut ||
-                                      repair_is_text(r, r->bytes + b->end, r->size)));
+    bool good = sure || (b->events > 0 && (right || b->end >= r->size || !b->cut ||
+                                           repair_is_text(r, r->bytes + b->end, r->size)));
+    if (right || b->cut)
+        v2_leave_out_last(r, b);
+    return good;
 }
 
 /* ---- batches of v1 -------------------------------------------------------------------------- */
@@ -495,19 +513,6 @@ static size_t search(repair *r, size_t at, repair_batch *b)
     for (; at < r->size && !batch_at(r, at, false, b); at++)
         repair_release(r, 1);
     return at < r->size ? b->offset : at;
-}
-
-/* Offset of a batch's last record. */
-static size_t last_record(const repair *r, const repair_batch *b)
-{
-    const uint8_t *p = r->bytes + b->body, *end = r->bytes + b->end;
-    repair_record record;
-    if (repair_is_v2(r) && b->kind != PARTS_EVENTS &&
-        !(b->kind == PARTS_SYNC && r->version < GOTRACE_FIRST_SYNC) && p < end)
-        p++;
-    while (p < end && repair_read_record(r, p, end, &record) && p + record.size < end)
-        p += record.size;
-    return (size_t)(p - r->bytes);
 }
 
 /* If bytes at the end of a batch are lost, its last record extends into the next batch's header.
