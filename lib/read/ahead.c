@@ -6,6 +6,7 @@ enum { MOST_THREADS = 64 };
 
 struct gt_ahead {
     gotrace_reader *reader;
+    int version;           /* a copy: the reading thread writes the summary */
     gt_flips flips;        /* of the reader, for those of pieces */
     gotrace_config config; /* for the readers of pieces */
     gotrace_limits limits;
@@ -46,7 +47,7 @@ bool gt_ahead_open(gt_ahead *a, gt_job *job, gotrace_problem_fn on_problem)
     config.on_problem = on_problem;
     config.callback_ctx = job;
     if (gotrace_reader_open(a->reader->source, &config, &job->reader, NULL) < 0 ||
-        job->reader->summary.version != a->reader->summary.version) /* the file was changed */
+        job->reader->summary.version != a->version) /* the file was changed */
         return false;
     job->reader->flips = a->flips;
     gt_assumptions_init(&job->assumed, &job->reader->heap);
@@ -218,6 +219,7 @@ gt_ahead *gt_ahead_start(gotrace_reader *reader, const gt_ahead_way *way, size_t
                                                             : MOST_THREADS;
     size_t left = end - first;
     a->reader = reader;
+    a->version = reader->summary.version;
     a->flips = reader->flips;
     a->flips.off = true;
     a->way = *way;
