@@ -74,7 +74,7 @@ static bool is_offset(const gotrace_frame *frame)
     return !frame->function || memchr(frame->function, '+', frame->function_size);
 }
 
-/* The source of an interposed function is not the user's. */
+/* Whether the code is that of the preloaded library: its sources are not the user's. */
 static bool is_of_preload(const names *n, uint64_t image, uint64_t pc)
 {
     static const char library[] = "/libgotrace-preload.so";
