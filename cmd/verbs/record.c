@@ -153,7 +153,9 @@ static int run_record(session *s)
     if (status == EXIT_SOUND)
         status = record_program(s, &r);
     processes_close(&r.processes);
-    /* The trace is complete now, but the program may go on. */
+    /* The program may go on after the trace, which is written now. */
+    const int written = output_close(&s->output, status == EXIT_SOUND);
+    status = status == EXIT_SOUND ? written : status;
     if (r.program.pid)
         program_wait(&r.program);
     if (status == EXIT_SOUND)
@@ -172,7 +174,7 @@ static const option_spec options[] = {
     {0, "no-stacks", OPTION_FLAG, NULL, offsetof(record_options, no_stacks), NULL,
      "record only which functions wait"},
     {0, "duration", OPTION_COUNT, "SECONDS", offsetof(record_options, duration), NULL,
-     "end the trace after that time; the program goes on"},
+     "write the trace after that time; the program goes on"},
     {0, "flight", OPTION_COUNT, "SECONDS", offsetof(record_options, flight), NULL,
      "write only the last seconds, also at SIGUSR2"},
     {0, "follow-forks", OPTION_FLAG, NULL, offsetof(record_options, follow_forks), NULL,

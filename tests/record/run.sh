@@ -164,8 +164,9 @@ forwards() {
 }
 check 'signals are forwarded' forwards
 
+# The program goes on until the trace is written.
 duration() {
-    "$gotrace" record --duration 1 -o duration.trace -- sh -c 'sleep 1.5; exit 3'
+    "$gotrace" record --duration 1 -o duration.trace -- sh -c 'until [ -e duration.trace ]; do sleep 0.1; done; exit 3'
     [ $? -eq 3 ] && "$gotrace" validate duration.trace
 }
 check 'duration' duration
