@@ -2,7 +2,8 @@
  * corrupts.c - corrupts HOW: writes to the memory that the process shares with `gotrace record`, as
  * a fault of a program may. For tests/record.
  *
- * It calls write CALLS times, waits until that is taken, damages the memory, and calls it again.
+ * It calls write CALLS times, waits until that is taken, damages the memory, and calls it again,
+ * also after the recorder has noticed that.
  * With the ways of the session a child does so too, while its parent damages the memory. recorder:
  * see outlive_recorder.
  */
@@ -10,6 +11,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +33,7 @@ static int null;
  * parent. */
 static void find_memory(void)
 {
+    ring_count = 0;
     char line[512];
     uint64_t begin, end;
     FILE *maps = fopen("/proc/self/maps", "re");
@@ -60,6 +63,21 @@ static void call(unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
         (void)!write(null, "", 1);
+}
+
+/* What first threads have recorded. */
+static void wait_until_taken(void)
+{
+    for (unsigned i = 0; i < ring_count; i++)
+        while (rings[i]->slots[0].tail != rings[i]->slots[0].head)
+            sched_yield();
+}
+
+/* Recording then ends. */
+static void wait_until_noticed(void)
+{
+    while (!session->closed)
+        sched_yield();
 }
 
 static void *call_in_thread(void *arg)
@@ -94,8 +112,11 @@ static void head_far(ring *r)
 {
     r->slots[0].head = UINT64_C(1) << 40;
 }
+/* It remains below the number of records that were taken. */
 static void head_back(ring *r)
 {
+    call(5 * CALLS);
+    wait_until_taken();
     r->slots[0].head = 3;
 }
 static void images_many(ring *r)
@@ -191,28 +212,29 @@ static void random_bytes(ring *r)
 typedef struct way {
     const char *name;
     void (*damage)(ring *r);
+    bool hidden; /* the recorder cannot see it */
 } way;
 
 static const way ways[] = {
-    {"used_all", used_all},
-    {"used_more", used_more},
-    {"head_far", head_far},
-    {"head_back", head_back},
-    {"images_many", images_many},
-    {"images_none", images_none},
-    {"state", state},
-    {"closed", closed},
-    {"image", image},
-    {"type", type},
-    {"kind", kind},
-    {"frame", frame},
-    {"stack", stack},
-    {"created", created},
-    {"future", future},
-    {"random_records", random_records},
-    {"random_bytes", random_bytes},
-    {"busy", busy},
-    {"maps", maps},
+    {"used_all", used_all, false},
+    {"used_more", used_more, false},
+    {"head_far", head_far, false},
+    {"head_back", head_back, false},
+    {"images_many", images_many, false},
+    {"images_none", images_none, false},
+    {"state", state, false},
+    {"closed", closed, false},
+    {"image", image, false},
+    {"type", type, false},
+    {"kind", kind, false},
+    {"frame", frame, false},
+    {"stack", stack, false},
+    {"created", created, false},
+    {"future", future, false},
+    {"random_records", random_records, false},
+    {"random_bytes", random_bytes, false},
+    {"busy", busy, true},
+    {"maps", maps, true},
 };
 
 /* ---- ways of the session --------------------------------------------------------------------- */
@@ -246,6 +268,8 @@ static int damage_session(const char *how)
     pid_t child = fork();
     if (child == 0) {
         call(CALLS);
+        find_memory();
+        wait_until_taken();
         (void)!write(done[1], "", 1);
         (void)!read(go[0], &byte, 1);
         call(CALLS);
@@ -253,7 +277,6 @@ static int damage_session(const char *how)
     }
     if (read(done[0], &byte, 1) != 1)
         return 1;
-    usleep(100000);
     strcmp(how, "fds") == 0    ? change_fds()
     : strcmp(how, "pids") == 0 ? change_pids()
                                : change_all();
@@ -261,14 +284,30 @@ static int damage_session(const char *how)
     return waitpid(child, &status, 0) == child && status == 0 ? 5 : 1;
 }
 
-/* The recorder's pid becomes that of a process that lives, as if it were used again. Then the
- * program calls write more often than the ring has room. */
+/* Creates a file when the ring of the first thread is full. */
+static void *note_full(void *arg)
+{
+    const ring_slot *slot = &rings[0]->slots[0];
+    while (slot->head - slot->tail < RING_RECORDS)
+        sched_yield();
+    close(creat("full", 0600));
+    return arg;
+}
+
+/* The recorder's pid becomes that of a process that lives, as if it were used again. When the
+ * recorder is stopped, the program calls write more often than the ring has room. */
 static int outlive_recorder(void)
 {
     enum { MANY = 100000 };
+    pthread_t thread;
     session->recorder = 1;
     close(creat("outlives", 0600));
+    while (access("stopped", F_OK) != 0)
+        sched_yield();
+    if (pthread_create(&thread, NULL, note_full, NULL) != 0)
+        return 1;
     call(MANY);
+    pthread_join(thread, NULL);
     close(creat("outlived", 0600));
     return 5;
 }
@@ -280,7 +319,7 @@ int main(int argc, char **argv)
     if (argc < 2 || ring_count == 0 || !session || (null = open("/dev/null", O_WRONLY)) < 0)
         return 1;
     call(CALLS);
-    usleep(100000);
+    wait_until_taken();
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         if (strcmp(ways[i].name, argv[1]) != 0)
             continue;
@@ -289,7 +328,8 @@ int main(int argc, char **argv)
         if (pthread_create(&thread, NULL, call_in_thread, NULL) != 0 ||
             pthread_join(thread, NULL) != 0)
             return 1;
-        usleep(50000);
+        if (!ways[i].hidden)
+            wait_until_noticed();
         call(CALLS);
         return 5;
     }

@@ -3,10 +3,12 @@
  * count in FILE, which is mapped, the calls that have returned. For tests/record.
  *
  * With a time another process kills this one so long after all threads have begun. Without it each
- * thread makes CALLS calls, and then the last number of FILE becomes 1.
+ * thread waits until there is a file "go", makes CALLS calls, and then the last number of FILE
+ * becomes 1.
  */
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -31,6 +33,8 @@ static void *count(void *arg)
     _Atomic uint64_t *returned = arg;
     const struct timespec none = {0};
     shared->begun++;
+    while (most == CALLS && access("go", F_OK) != 0)
+        sched_yield();
     for (uint64_t i = 0; i < most; i++) {
         if (i % 8 == 0)
             nanosleep(&none, NULL);

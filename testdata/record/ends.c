@@ -6,34 +6,47 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "blocked.h"
+
 static sem_t posted, never;
+static _Atomic pid_t begun; /* a thread that begins */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
 
+static void begin_thread(void)
+{
+    begun = gettid();
+    sem_post(&posted);
+}
+
 static void *wait_forever(void *arg)
 {
-    sem_post(&posted);
+    begin_thread();
     while (sem_wait(&never) < 0 && errno == EINTR)
         continue;
     return arg;
 }
 
+/* Returns when it sleeps or has ended. */
 static pthread_t start(void *(*routine)(void *))
 {
     pthread_t thread;
     if (pthread_create(&thread, NULL, routine, NULL) != 0)
         exit(1);
     sem_wait(&posted);
-    usleep(20000);
+    wait_until_blocked(begun);
     return thread;
 }
 
@@ -49,7 +62,7 @@ static void *wait_cancelled(void *arg)
 {
     pthread_mutex_lock(&mutex);
     pthread_cleanup_push(unlock, NULL);
-    sem_post(&posted);
+    begin_thread();
     for (;;)
         pthread_cond_wait(&cond, &mutex);
     pthread_cleanup_pop(1);
@@ -69,7 +82,7 @@ static int cancelled(void)
 
 static void *end_thread(void *arg)
 {
-    sem_post(&posted);
+    begin_thread();
     pthread_exit(arg);
 }
 
@@ -91,7 +104,6 @@ static int c11(void)
     int result = 0;
     if (thrd_create(&thread, c11_thread, NULL) != thrd_success)
         return 1;
-    usleep(1000);
     thrd_join(thread, &result);
     return result;
 }
@@ -176,16 +188,44 @@ static void by_signal(int number)
     raise(number);
 }
 
-/* Runs for 1.2 seconds without a recorded call, and is killed. */
-static void spin(void)
+/* ---- long runs ---------------------------------------------------------------------------------
+ */
+
+/* For 1.2 seconds, and until the file exists, if one is named. */
+static bool has_to_go_on(const struct timespec *begin, const char *file)
 {
-    struct timespec begin, t;
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (t.tv_sec - begin->tv_sec) * 1000 + (t.tv_nsec - begin->tv_nsec) / 1000000 < 1200 ||
+           (file && access(file, F_OK) != 0);
+}
+
+/* The folder "started" says that the trace has begun. */
+static struct timespec begin_long(void)
+{
+    struct timespec begin;
     start(wait_forever);
     clock_gettime(CLOCK_MONOTONIC, &begin);
-    do
-        clock_gettime(CLOCK_MONOTONIC, &t);
-    while ((t.tv_sec - begin.tv_sec) * 1000 + (t.tv_nsec - begin.tv_nsec) / 1000000 < 1200);
+    mkdir("started", 0700);
+    return begin;
+}
+
+/* Runs without a recorded call, and is killed. */
+static void spin(const char *file)
+{
+    const struct timespec begin = begin_long();
+    while (has_to_go_on(&begin, file))
+        continue;
     raise(SIGKILL);
+}
+
+static int sleeps(const char *file)
+{
+    const struct timespec begin = begin_long();
+    usleep(1200000);
+    while (has_to_go_on(&begin, file))
+        usleep(20000);
+    return 0;
 }
 
 /* Exits; waitpid does not report that before the process whose pid is in the file "holder" ends. */
@@ -238,7 +278,9 @@ int main(int argc, char **argv)
     if (strcmp(how, "term") == 0)
         by_signal(SIGTERM);
     if (strcmp(how, "spin") == 0)
-        spin();
+        spin(argc > 2 ? argv[2] : NULL);
+    if (strcmp(how, "sleep") == 0)
+        return sleeps(argc > 2 ? argv[2] : NULL);
     if (strcmp(how, "held") == 0)
         return held();
     start(wait_forever);

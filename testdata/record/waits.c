@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,8 @@
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "blocked.h"
 
 enum { ROUNDS = 3, WAIT_US = 20000 };
 
@@ -257,7 +260,8 @@ static void sleep_c11(void)
     thrd_sleep(&short_time, NULL);
 }
 
-/* Main thread: hold, (round begins), release. Thread: wait, done. */
+/* Main thread: hold, (round begins, the thread sleeps for a while, because very short calls are not
+ * recorded as waits), release. Thread: wait, done. */
 static const struct kind {
     const char *name;
     void (*hold)(void), (*wait)(void), (*release)(void), (*done)(void);
@@ -295,11 +299,13 @@ static const struct kind {
 };
 
 static const struct kind *kind;
+static _Atomic pid_t waiting; /* the thread, when it is about to wait; 0: not yet */
 
 static void *waiter(void *arg)
 {
     for (int i = 0; i < ROUNDS; i++) {
         pthread_barrier_wait(&rounds);
+        waiting = gettid();
         kind->wait();
         kind->done();
         pthread_barrier_wait(&rounds);
@@ -337,9 +343,15 @@ int main(int argc, char **argv)
     for (int i = 0; i < ROUNDS; i++) {
         kind->hold();
         pthread_barrier_wait(&rounds);
-        usleep(WAIT_US);
-        kind->release();
+        if (kind->release != nothing) {
+            while (!waiting)
+                sched_yield();
+            wait_until_blocked(waiting);
+            usleep(WAIT_US);
+            kind->release();
+        }
         pthread_barrier_wait(&rounds);
+        waiting = 0;
     }
     pthread_join(thread, NULL);
     return 0;
