@@ -3,10 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "formats/common/idmap.h"
 #include "formats/common/placeholder.h"
 #include "formats/common/plural.h"
-#include "cmd/repair/repair.h"
+#include "cmd/repair/names.h"
 
 /* What a generation (v1: the trace) defines and refers to. */
 typedef struct needs {
@@ -25,6 +24,12 @@ typedef struct clocks {
     uint64_t frequency, ticks, mono, seconds, nanoseconds;
     bool known;
 } clocks;
+
+/* What other generations have of what a generation lost. */
+typedef struct other_generations {
+    clocks like;
+    repair_names names;
+} other_generations;
 
 /* ---- bytes ---------------------------------------------------------------------------------- */
 
@@ -224,9 +229,8 @@ static bool put_batch(repair *r, parts_bytes *into, const repair_batch *b)
 
 /* ---- placeholders --------------------------------------------------------------------------- */
 
-static bool put_string(repair *r, parts_bytes *b, uint64_t id, const char *text)
+static bool put_string(repair *r, parts_bytes *b, uint64_t id, const void *text, size_t size)
 {
-    size_t size = strlen(text);
     return put_byte(r, b, repair_is_v2(r) ? GOTRACE_V2_String : GOTRACE_V1_String) &&
            repair_put_varint(r, b, id) && repair_put_varint(r, b, size) &&
            repair_put(r, b, text, size);
@@ -313,9 +317,36 @@ static void report_each(repair *r, repair_kind kind, const char *what, const uin
         repair_report(r, kind, GOTRACE_NO_OFFSET, ids[i], "%s %" PRIu64 " is lost", what, ids[i]);
 }
 
-/* Define the missing strings and stacks; their text contains the id. */
-static bool placeholders(repair *r, needs *n, uint64_t generation, parts_bytes *strings,
-                         parts_bytes *stacks)
+/* Define the lost strings of which other generations have the name, and remove their ids. */
+static bool put_names(repair *r, repair_names *names, uint64_t generation, parts_bytes *strings,
+                      uint64_t *ids, size_t *count)
+{
+    size_t lost = 0, size;
+    if (*count == 0)
+        return true;
+    if (!repair_names_collect(r, names))
+        return false;
+    for (size_t i = 0; i < *count; i++) {
+        const uint8_t *name = repair_names_find(names, ids[i], &size);
+        if (!name)
+            ids[lost++] = ids[i];
+        else if (!put_string(r, strings, ids[i], name, size))
+            return false;
+    }
+    size_t found = *count - lost;
+    *count = lost;
+    if (found > 0)
+        repair_report(r, REPAIR_NAMES, GOTRACE_NO_OFFSET, found,
+                      "%zu name%s of the runtime, which generation %" PRIu64
+                      " lost, %s copied from other generations",
+                      found, plural(found), generation, found == 1 ? "is" : "are");
+    return true;
+}
+
+/* Define the missing strings and stacks: names by other generations, or a text that contains the
+ * id. names: NULL in v1. */
+static bool placeholders(repair *r, needs *n, uint64_t generation, repair_names *names,
+                         parts_bytes *strings, parts_bytes *stacks)
 {
     enum { FEW = 4 }; /* up to this number each one is reported by itself */
     uint64_t *string_ids = NULL, *stack_ids = NULL;
@@ -326,14 +357,16 @@ static bool placeholders(repair *r, needs *n, uint64_t generation, parts_bytes *
     uint64_t next = n->most_string <= INT64_MAX ? n->most_string : 0;
     if (r->version < 7)
         string_count = 0;
+    if (names)
+        done = done && put_names(r, names, generation, strings, string_ids, &string_count);
     for (size_t i = 0; done && i < string_count; i++) {
         snprintf(text, sizeof text, PLACEHOLDER_STRING "%" PRIu64 ">", string_ids[i]);
-        done = put_string(r, strings, string_ids[i], text);
+        done = put_string(r, strings, string_ids[i], text, strlen(text));
     }
     for (size_t i = 0; done && i < stack_count; i++) {
         snprintf(text, sizeof text, PLACEHOLDER_STACK "%" PRIu64 ">", stack_ids[i]);
         next = next_free(n, next);
-        done = (r->version < 7 || put_string(r, strings, next, text)) &&
+        done = (r->version < 7 || put_string(r, strings, next, text, strlen(text))) &&
                put_stack(r, stacks, stack_ids[i], next, text);
     }
     if (done && string_count + stack_count > FEW) {
@@ -457,7 +490,7 @@ static bool image_v1(repair *r, parts_bytes *image)
     }
     parts_bytes strings = {0}, stacks = {0};
     done = done && (n.events > 0 || put_only_event(r, image)) &&
-           placeholders(r, &n, 0, &strings, &stacks);
+           placeholders(r, &n, 0, NULL, &strings, &stacks);
     if (done && (!frequency || strings.count > 0 || stacks.count > 0))
         done = (r->version < 11 || put_v1_header(r, image, 0, 0, n.last)) &&
                repair_put(r, image, strings.bytes, strings.count) &&
@@ -570,7 +603,7 @@ static bool is_in_image(const repair *r, const repair_batch *b)
 
 /* Write a generation's batches, in the order of the file. */
 static bool image_generation(repair *r, parts_bytes *image, repair_batch *const *list, size_t count,
-                             clocks *like)
+                             other_generations *others)
 {
     needs n;
     uint64_t generation = list[0]->generation;
@@ -585,12 +618,12 @@ static bool image_generation(repair *r, parts_bytes *image, repair_batch *const 
         any = true;
         synced = synced || b->kind == PARTS_SYNC;
         if (b->kind == PARTS_SYNC)
-            *like = clocks_of(r, b);
+            others->like = clocks_of(r, b);
         done = put_batch(r, image, b) && note_batch(r, &n, b);
     }
     parts_bytes strings = {0}, stacks = {0};
-    done = done && (!any || synced || put_clocks(r, image, generation, n.first, like)) &&
-           placeholders(r, &n, generation, &strings, &stacks) &&
+    done = done && (!any || synced || put_clocks(r, image, generation, n.first, &others->like)) &&
+           placeholders(r, &n, generation, &others->names, &strings, &stacks) &&
            put_table(r, image, GOTRACE_V2_Stacks, generation, n.last, &stacks) &&
            put_table(r, image, GOTRACE_V2_Strings, generation, n.last, &strings);
     if (done && any && r->version >= GOTRACE_FIRST_GENERATION_END) {
@@ -649,27 +682,29 @@ static bool image_v2(repair *r, parts_bytes *image)
 {
     repair_batch **list = NULL;
     size_t capacity = 0;
-    clocks like = {.known = false};
+    other_generations others = {.like = {.known = false}};
     if (!parts_grow(r->memory, &list, &capacity, r->count + 1, sizeof *list, r->error))
         return false;
     for (size_t i = 0; i < r->count; i++) {
         list[i] = &r->batches[i];
-        if (list[i]->kind == PARTS_SYNC && !like.known)
-            like = clocks_of(r, list[i]);
+        if (list[i]->kind == PARTS_SYNC && !others.like.known)
+            others.like = clocks_of(r, list[i]);
     }
     qsort(list, r->count, sizeof(repair_batch *), compare_generations);
+    repair_names_init(&others.names, list, r->count);
     size_t before = image->count;
     bool done = true;
     for (size_t i = 0, next; done && i < r->count; i = next) {
         for (next = i + 1; next < r->count && list[next]->generation == list[i]->generation;)
             next++;
-        done = (i == 0 || put_empty_generations(r, image, list[i - 1], list[i], &like)) &&
-               image_generation(r, image, list + i, next - i, &like);
+        done = (i == 0 || put_empty_generations(r, image, list[i - 1], list[i], &others.like)) &&
+               image_generation(r, image, list + i, next - i, &others);
     }
     if (done && image->count == before)
-        done = put_only_event(r, image) && put_clocks(r, image, 1, 1, &like) &&
+        done = put_only_event(r, image) && put_clocks(r, image, 1, 1, &others.like) &&
                (r->version < GOTRACE_FIRST_GENERATION_END ||
                 put_byte(r, image, GOTRACE_V2_EndOfGeneration));
+    repair_names_free(&others.names);
     parts_drop(r->memory, list, capacity, sizeof *list);
     return done;
 }

@@ -20,7 +20,8 @@
  *   image   image.c          Make a trace of these batches, copied unchanged where possible, and
  *                            add missing tables, clocks and ends of generations: placeholders
  *                            contain the ids of lost strings and stacks; a frequency is estimated
- *                            and reported.
+ *                            and reported. names.c: names of the runtime come from other
+ *                            generations.
  *   rebuild rebuild.c        If rules are still violated: pass the reader's events, in its order,
  *                            to a writer, which assigns new numbers.
  *   prepare prepare.c        Before an event that the writer rejects, add the events that must
@@ -70,6 +71,7 @@
     X(CLOCKS, "clocks", "a generation's clocks are lost; they were estimated")                     \
     X(STRING, "string.placeholder", "a string is lost; a placeholder has its id")                  \
     X(STACK, "stack.placeholder", "a stack is lost; a placeholder has its id")                     \
+    X(NAMES, "names.copied", "lost names of the runtime were copied from other generations")       \
     X(TABLES, "tables.lost", "many strings and stacks are lost; placeholders have their ids")      \
     X(LOST, "generation.lost", "nothing is left of a generation")                                  \
     X(END, "end", "the end of a generation was missing")                                           \

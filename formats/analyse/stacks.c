@@ -119,10 +119,15 @@ static uint32_t intern_lost(stacks *s, const char *bytes, size_t size)
     return number;
 }
 
+bool stacks_is_lost(const stacks *s, const char *bytes, size_t size)
+{
+    return s->lost_of && (begins_with(bytes, size, PLACEHOLDER_STRING) ||
+                          begins_with(bytes, size, PLACEHOLDER_STACK));
+}
+
 uint32_t stacks_name(stacks *s, const char *bytes, size_t size)
 {
-    if (s->lost_of && (begins_with(bytes, size, PLACEHOLDER_STRING) ||
-                       begins_with(bytes, size, PLACEHOLDER_STACK)))
+    if (stacks_is_lost(s, bytes, size))
         return intern_lost(s, bytes, size);
     return intern_name(s, bytes, size);
 }

@@ -72,6 +72,9 @@ void stacks_free(stacks *s);
 /* Begins a trace: ids are those of its feed, which is borrowed. */
 void stacks_begin(stacks *s, const feed *source);
 
+/* Whether the name is a placeholder to which that of the trace is added. */
+bool stacks_is_lost(const stacks *s, const char *bytes, size_t size);
+
 /* The number of a name. */
 uint32_t stacks_name(stacks *s, const char *bytes, size_t size);
 

@@ -109,15 +109,21 @@ void end_ranges(tables *t)
     [table##_g] = id_cell((e)->goroutine), [table##_m] = (e)->thread, [table##_p] = (e)->proc,     \
     [table##_stack_id] = id_cell(stack_of(t, e))
 
+static int64_t log_cell(tables *t, const char *text, size_t size)
+{
+    if (stacks_is_lost(t->s->stacks, text, size))
+        return name_cell(t, TABLE_logs, stacks_name(t->s->stacks, text, size));
+    return text_cell(t, TABLE_logs, text, size);
+}
+
 void add_log(tables *t, const gotrace_event *e)
 {
-    const int64_t cells[logs_columns] = {
-        [logs_trace] = name_cell(t, TABLE_logs, t->name),
-        [logs_time_ns] = t->time,
-        [logs_task] = id_cell(e->subject),
-        [logs_category] = text_cell(t, TABLE_logs, e->text, e->text_size),
-        [logs_message] = text_cell(t, TABLE_logs, e->message, e->message_size),
-        PLACE_CELLS(t, logs, e)};
+    const int64_t cells[logs_columns] = {[logs_trace] = name_cell(t, TABLE_logs, t->name),
+                                         [logs_time_ns] = t->time,
+                                         [logs_task] = id_cell(e->subject),
+                                         [logs_category] = log_cell(t, e->text, e->text_size),
+                                         [logs_message] = log_cell(t, e->message, e->message_size),
+                                         PLACE_CELLS(t, logs, e)};
     add_row(t, TABLE_logs, cells);
     t->logs++;
 }

@@ -54,7 +54,7 @@ only() {
 }
 
 # Of lib, only installed headers, and those that define only inline functions.
-private_headers() { only 'lib/gotrace(_events|_rules|_experimental|_record|_symbols)?\.h|lib/core/(hash|lookup|malloc|temp_file|text|thread)\.h|(formats|cmd)/.*' formats cmd; }
+private_headers() { only 'lib/gotrace(_events|_rules|_experimental|_record|_symbols)?\.h|lib/core/(hash|lookup|malloc|temp_file|text|thread|tracer_names)\.h|(formats|cmd)/.*' formats cmd; }
 
 one_way() {
     only 'lib/.*' lib && only '(lib|formats)/.*' formats || return 1

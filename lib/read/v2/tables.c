@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/tracer_names.h"
 #include "read/v2/flips.h"
 
 /* A batch of a table, in memory. */
@@ -116,47 +117,6 @@ static bool put(table_batch *t, gt_table *table, uint64_t id, const uint8_t *byt
     return gt_table_put(table, id, bytes, size, frames) || gt_fail_memory(t->reader);
 }
 
-static int compare_names(const void *key, const void *name)
-{
-    return strcmp(key, *(const char *const *)name);
-}
-
-/* The tracer adds these to every generation's table, even without references. Source:
- * traceRegisterLabelsAndReasons. */
-static bool is_of_tracer(const uint8_t *bytes, size_t size)
-{
-    static const char *const names[] = {
-        "GC (dedicated)",
-        "GC (fractional)",
-        "GC (idle)",
-        "GC background sweeper wait",
-        "GC mark assist wait for work",
-        "GC weak to strong wait",
-        "Not worker",
-        "chan receive",
-        "chan send",
-        "forever",
-        "network",
-        "preempted",
-        "runtime.Gosched",
-        "select",
-        "sleep",
-        "sync",
-        "sync.(*Cond).Wait",
-        "synctest",
-        "system goroutine wait",
-        "unspecified",
-        "wait for debug call",
-        "wait until GC ends",
-    };
-    char name[32];
-    if (size >= sizeof name)
-        return false;
-    memcpy(name, bytes, size);
-    name[size] = '\0';
-    return bsearch(name, names, sizeof names / sizeof *names, sizeof *names, compare_names);
-}
-
 static bool read_string(table_batch *t)
 {
     const uint8_t *start = t->p;
@@ -184,7 +144,7 @@ static bool read_string(table_batch *t)
         return defined_again(t, start, GOTRACE_RULE_STRING_DUPLICATE, "string", v[0]);
     if (!put(t, &t->v2->strings, v[0], bytes, (size_t)v[1], 0))
         return false;
-    if (is_of_tracer(bytes, (size_t)v[1]))
+    if (gt_is_tracer_name(bytes, (size_t)v[1]))
         gt_table_use(&t->v2->strings, v[0]);
     return true;
 }
