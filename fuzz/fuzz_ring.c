@@ -139,8 +139,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     files *all = files_new();
     const int fd = source_create(true);
     REQUIRE(all && fd >= 0 && source_open(&from, fd, getpid(), all, &backlog));
-    from.names.pause = take_ahead;
-    from.names.pause_ctx = &from;
+    from.names.wait.pause = take_ahead;
+    from.names.wait.ctx = &from;
     REQUIRE(out_init(&to, bytes_write, &trace));
     steps s = {data + 1, data + size, from.shared, begin_time()};
     replay *r = replay_new(&from, versions[data[0] % 4], s.time, 0, &to);

@@ -11,12 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
+
+#include "cmd/diag.h"
 
 enum {
-    MOST_FILES = 256, /* in the table, which then begins anew */
+    MOST_FILES = 256, /* in the table; then another one begins */
     ALIGN = 1 << 21,  /* of a file in the table */
     EPOCH_SHIFT = 32, /* inlined functions of a table are numbered: below that bit */
     EPOCHS = 1 << 16,
@@ -49,6 +49,7 @@ typedef struct file {
     unsigned uses;  /* by images */
     uint64_t base;  /* in the table, of parts[0].start; 0: the table does not have it */
     unsigned epoch; /* of that table */
+    bool unreadable;
     part *parts;
     size_t part_count;
     char path[];
@@ -61,10 +62,11 @@ struct mapping {
 };
 
 struct files {
-    gotrace_symbols *symbols; /* NULL: none yet */
+    symbols *symbols; /* NULL: none */
     file *list;
     uint64_t end; /* of the files in the table */
     unsigned in_table, epoch;
+    char name[512]; /* of an address in an unreadable file */
 };
 
 files *files_new(void)
@@ -86,7 +88,7 @@ void files_free(files *all)
         next = f->next;
         free_file(f);
     }
-    gotrace_symbols_free(all->symbols);
+    symbols_free(all->symbols);
     free(all);
 }
 
@@ -110,18 +112,23 @@ static void forget_files(files *all)
     }
 }
 
-/* Begins a new table if the present one is full. */
-static bool make_room(files *all)
+static void end_table(files *all)
 {
-    if (all->symbols && all->in_table < MOST_FILES)
-        return true;
-    gotrace_symbols_free(all->symbols);
+    symbols_free(all->symbols);
     all->symbols = NULL;
     all->epoch = (all->epoch + 1) % EPOCHS;
     all->in_table = 0;
     all->end = ALIGN;
     forget_files(all);
-    return gotrace_symbols_new(NULL, &all->symbols, NULL) == GOTRACE_OK;
+}
+
+/* Begins another table if there is none, or it is full. */
+static bool make_room(files *all)
+{
+    if (all->symbols && all->in_table < MOST_FILES)
+        return true;
+    end_table(all);
+    return (all->symbols = symbols_new());
 }
 
 static void write_maps(FILE *maps, const file *f, uint64_t base)
@@ -138,24 +145,17 @@ static void write_maps(FILE *maps, const file *f, uint64_t base)
 /* Adds a file to the table. */
 static bool add_to_table(files *all, file *f)
 {
-    char path[32];
+    char *text = NULL;
+    size_t text_size = 0;
     if (has_file(all, f))
         return true;
-    if (!make_room(all))
+    FILE *maps = make_room(all) ? open_memstream(&text, &text_size) : NULL;
+    if (!maps)
         return false;
-    int fd = memfd_create("maps", MFD_CLOEXEC);
-    FILE *maps = fd < 0 ? NULL : fdopen(fd, "w");
-    if (!maps) {
-        if (fd >= 0)
-            close(fd);
-        return false;
-    }
     const uint64_t size = f->parts[f->part_count - 1].end - f->parts[0].start;
     write_maps(maps, f, all->end);
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    bool good = fflush(maps) == 0 &&
-                gotrace_symbols_read_maps(all->symbols, path, NULL) == GOTRACE_OK;
-    fclose(maps);
+    const bool good = fclose(maps) == 0 && symbols_read_maps(all->symbols, text, text_size);
+    free(text);
     if (!good)
         return false;
     f->base = all->end;
@@ -316,17 +316,46 @@ void mapped_free(files *all, mapped *m)
         forget_files(all);
 }
 
-size_t mapped_resolve(files *all, const mapped *m, uint64_t pc, gotrace_frame *frames, size_t max)
+/* "FILE+0xOFFSET", as of an address without symbol. */
+static size_t name_offset(files *all, const mapping *at, uint64_t pc, gotrace_frame *frame)
+{
+    const char *slash = strrchr(at->file->path, '/');
+    snprintf(all->name, sizeof all->name, "%.200s+0x%" PRIx64, slash ? slash + 1 : at->file->path,
+             pc - 1 - at->at.start + at->at.offset);
+    *frame = (gotrace_frame){.pc = pc, .function = all->name, .function_size = strlen(all->name)};
+    return 1;
+}
+
+/* The file is damaged, or has changed while it was read. */
+static void leave_file(files *all, file *f)
+{
+    f->unreadable = true;
+    end_table(all);
+    diag_warning(f->path, "the symbols of this file cannot be read: it is damaged, or has changed "
+                          "since the program loaded it");
+}
+
+size_t mapped_resolve(files *all, const mapped *m, uint64_t pc, gotrace_frame *frames, size_t max,
+                      const waiting *w)
 {
     const mapping *at = find_mapping(m, pc - 1);
     frames[0] = (gotrace_frame){.pc = pc};
+    if (at && at->file->unreadable)
+        return name_offset(all, at, pc, frames);
     if (!at || !add_to_table(all, at->file))
         return 1;
     file *f = at->file;
     const part *p = find_part(f, &at->at);
     const uint64_t address = f->base + (p->start - f->parts[0].start) +
                              (at->at.offset - p->offset) + (pc - at->at.start);
-    const size_t count = gotrace_symbols_resolve(all->symbols, address, frames, max);
+    const size_t count = symbols_resolve(all->symbols, address, frames, max, w);
+    if (count == 0) {
+        if (w->stops())
+            end_table(all);
+        else
+            leave_file(all, f);
+        return name_offset(all, at, pc, frames);
+    }
     for (size_t i = 0; i + 1 < count; i++)
         frames[i].pc += (uint64_t)all->epoch << EPOCH_SHIFT;
     frames[count - 1].pc = pc;

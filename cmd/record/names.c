@@ -93,12 +93,12 @@ size_t names_resolve(void *ctx, uint64_t tagged, gotrace_frame *frames, size_t m
 {
     names *n = ctx;
     uint64_t image = tagged >> PC_IMAGE_SHIFT, pc = tagged & PC_MASK;
-    n->pause(n->pause_ctx);
+    n->wait.pause(n->wait.ctx);
     frames[0] = (gotrace_frame){.pc = tagged};
-    if (image >= RING_IMAGES || n->stops())
+    if (image >= RING_IMAGES || n->wait.stops())
         return 1;
     names_see(n, (uint32_t)image, pc);
-    size_t count = mapped_resolve(n->files, &n->images[image], pc, frames, max);
+    size_t count = mapped_resolve(n->files, &n->images[image], pc, frames, max, &n->wait);
     const bool hides = is_of_preload(n, image, pc);
     for (size_t i = 0; i < count; i++) {
         frames[i].pc |= image << PC_IMAGE_SHIFT;

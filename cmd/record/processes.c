@@ -190,8 +190,8 @@ static void take_all(void *ctx)
 
 static bool begin_replay(processes *p, recorded *r)
 {
-    r->source.names.pause = take_all;
-    r->source.names.pause_ctx = p;
+    r->source.names.wait.pause = take_all;
+    r->source.names.wait.ctx = p;
     r->replay = replay_new(&r->source, p->version, source_begin(&r->source), p->flight_ns,
                            &r->output->out);
     return r->replay;
@@ -355,7 +355,7 @@ static void end_trace(processes *p, recorded *r, uint64_t ended)
 {
     if (!r->replay)
         return;
-    const bool stops = r->source.names.stops();
+    const bool stops = r->source.names.wait.stops();
     if (stops)
         source_end(&r->source);
     else

@@ -8,6 +8,7 @@
  *   replay.c    what the records mean: goroutines, procs, who woke whom
  *   names.c     functions of the programs that the process executes
  *   files.c     the files that these programs map, each with its symbols once
+ *   symbols.c   a process that reads the symbols
  */
 #ifndef RECORD_RECORD_H
 #define RECORD_RECORD_H
@@ -75,6 +76,28 @@ bool signals_want_end_now(void);
 /* Its number. */
 int signals_that_ended(void);
 
+/* ---- symbols.c ------------------------------------------------------------------------------- */
+
+/* While an answer is waited for, which may take long. */
+typedef struct waiting {
+    void (*pause)(void *ctx); /* called again and again */
+    void *ctx;
+    bool (*stops)(void); /* whether it is not waited for any more */
+} waiting;
+
+/* A process with a gotrace_symbols. */
+typedef struct symbols symbols;
+
+/* NULL: errno says why. */
+symbols *symbols_new(void);
+void symbols_free(symbols *s);
+/* Adds mapped files: text in the format of /proc/PID/maps. False: the process has ended. */
+bool symbols_read_maps(symbols *s, const char *maps, size_t size);
+/* As gotrace_symbols_resolve. The strings are valid until the next call. 0: there is no answer,
+ * because w stops, or because the process could not read a file; it is to be freed. */
+size_t symbols_resolve(symbols *s, uint64_t pc, gotrace_frame *frames, size_t max,
+                       const waiting *w);
+
 /* ---- files.c --------------------------------------------------------------------------------- */
 
 typedef struct files files;
@@ -96,7 +119,8 @@ bool mapped_has(const mapped *m, uint64_t pc);
 /* The path of the file that is mapped there; NULL: none. */
 const char *mapped_path(const mapped *m, uint64_t pc);
 /* As gotrace_symbols_resolve. The strings are valid until the next call. */
-size_t mapped_resolve(files *all, const mapped *m, uint64_t pc, gotrace_frame *frames, size_t max);
+size_t mapped_resolve(files *all, const mapped *m, uint64_t pc, gotrace_frame *frames, size_t max,
+                      const waiting *w);
 void mapped_free(files *all, mapped *m);
 
 /* ---- names.c --------------------------------------------------------------------------------- */
@@ -113,9 +137,7 @@ typedef struct names {
     uint64_t next_read;         /* its maps are not read before, a time of CLOCK_MONOTONIC */
     files *files;               /* of all processes */
     mapped images[RING_IMAGES]; /* empty: not read yet */
-    void (*pause)(void *ctx);   /* called between addresses, which may take long */
-    void *pause_ctx;
-    bool (*stops)(void); /* whether nothing is replayed and no address is resolved any more */
+    waiting wait;               /* stops: nothing is replayed and no address is resolved any more */
 } names;
 
 /* An address of that image is seen. */

@@ -415,7 +415,7 @@ void replay_until(replay *r, uint64_t until)
     uint64_t next;
     thread *t;
     const names *n = &r->source->names;
-    while (!n->stops() && (t = first_thread(r, &next)) && next_record(t)->time <= until) {
+    while (!n->wait.stops() && (t = first_thread(r, &next)) && next_record(t)->time <= until) {
         end_due_generation(r, next_record(t)->time);
         do {
             item i = t->items[t->first++];
@@ -423,7 +423,7 @@ void replay_until(replay *r, uint64_t until)
             if (i.other)
                 i.other->named--;
         } while (t->first < t->end && next_record(t)->time <= next &&
-                 next_record(t)->time <= until && !n->stops());
+                 next_record(t)->time <= until && !n->wait.stops());
     }
     source_forget(r->source);
     if (until < UINT64_MAX)

@@ -50,7 +50,7 @@ bool source_open(source *s, int fd, int32_t pid, files *all, size_t *backlog)
         return false;
     s->shared = s->names.shared = memory;
     s->names.files = all;
-    s->names.stops = signals_want_end_now;
+    s->names.wait.stops = signals_want_end_now;
     s->names.pid = pid;
     s->backlog = backlog;
     s->most_backlog = MOST_BACKLOG;
@@ -358,7 +358,7 @@ static uint64_t take(source *s, bool takes)
     /* A thread that has ended was created before: the record of that is taken below. */
     for (uint32_t i = 0; i < used; i++)
         finished[i] = is_finished(s, i, &states[i]);
-    for (uint32_t i = 0; i < used && !s->fault && !s->names.stops(); i++)
+    for (uint32_t i = 0; i < used && !s->fault && !s->names.wait.stops(); i++)
         if (states[i] >= RING_TAKEN)
             safe = take_slot(s, i, takes, safe);
     for (uint32_t i = 0; i < used && takes && !s->fault; i++)

@@ -17,6 +17,7 @@ fi
 
 read -ra compiler <<<"${CC:-cc}"
 kills=$(realpath tests/record/kills.sh)
+truncates=$(realpath testdata/record/truncates.c)
 for program in waits ends forks counts jumps frames; do
     "${compiler[@]}" -O1 -g -pthread -o "$work/$program" "testdata/record/$program.c" || exit 1
 done
@@ -319,7 +320,7 @@ hangs() {
     rm -f hang.trace
     "$gotrace" record -o hang.trace -- ./ends "$1" 2>hang.err &
     recorder=$!
-    wait_until is_waiting && program=$(pgrep -P "$recorder")
+    wait_until is_waiting && program=$(pgrep -P "$recorder" ends)
 }
 is_waiting() {
     local tasks=("/proc/$(pgrep -P "$recorder" ends)/task/"*)
@@ -357,7 +358,7 @@ held() {
     rm -f holder
     "$gotrace" record -o held.trace -- ./ends held 2>held.err &
     recorder=$!
-    wait_until [ -s holder ] && program=$(pgrep -P "$recorder") && wait_until has_state "$program" Z || return 1
+    wait_until [ -s holder ] && program=$(pgrep -P "$recorder" ends) && wait_until has_state "$program" Z || return 1
     kill -TERM "$recorder"
     wait_until is_gone "$recorder"
     local ended=$?
@@ -631,6 +632,39 @@ sources() {
     [ "$(grep -A 1 'usleep @' own.txt | grep -c calls.c)" -eq 0 ] && grep -A 1 'f_own @' own.txt | grep -q 'cmd/preload/calls.c:'
 }
 check 'a program whose source has the path of a part of gotrace' sources
+
+# A plugin is truncated after its symbols were read in part, as when it is installed again.
+truncated() {
+    local program=$1 found
+    "${compiler[@]}" -O1 -g -fPIC -shared -DPLUGIN -o truncated.so "$program" &&
+        "${compiler[@]}" -O1 -g -o truncates "$program" || return 1
+    rm -f truncated.trace*
+    "$gotrace" record --flight 9 -o truncated.trace -- ./truncates ./truncated.so truncated.trace.1 2>truncated.err
+    found=$?
+    cat truncated.err
+    [ $found -eq 5 ] && grep -q 'truncated.so: warning: the symbols of this file cannot be read' truncated.err &&
+        "$gotrace" validate truncated.trace truncated.trace.1 &&
+        "$gotrace" print --format go truncated.trace.1 | grep -q 'plugin_first @' &&
+        "$gotrace" print --format go truncated.trace | grep -q 'truncated\.so+0x[0-9a-f]* @'
+}
+check 'a library that is truncated' truncated "$truncates"
+
+# Reading the symbols does not end: a signal ends recording.
+endless_symbols() {
+    local reader
+    rm -f hang.trace*
+    "$gotrace" record --flight 9 -o hang.trace -- ./ends hang 2>hang.err &
+    recorder=$!
+    wait_until is_waiting && program=$(pgrep -P "$recorder" ends) && kill -USR2 "$recorder" &&
+        wait_until [ -e hang.trace.1 ] && reader=$(pgrep -P "$recorder" gotrace-symbols) &&
+        kill -STOP "$reader" && kill -TERM "$program" && wait_until is_gone "$program" &&
+        kill -HUP "$recorder" && wait_until is_gone "$recorder"
+    local ended=$?
+    [ $ended -eq 0 ] || kill -KILL "$recorder"
+    wait "$recorder"
+    [ $? -eq 143 ] && [ $ended -eq 0 ] && "$gotrace" validate hang.trace hang.trace.1 && is_gone "$reader"
+}
+check 'a signal while symbols are read' endless_symbols
 
 # The program has another function each time: as a new file, and in the same one. Its symbols are read before its
 # trace is complete.

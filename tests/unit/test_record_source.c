@@ -222,7 +222,7 @@ START_TEST(stopped)
     fixture f;
     size_t replayed = 0, calls = 0, slots = 0;
     set_up(&f);
-    f.from.names.stops = stops;
+    f.from.names.wait.stops = stops;
     for (uint32_t i = 0; i < SLOTS; i++) {
         begin(&f, i);
         call(&f, i, 100);
@@ -260,7 +260,7 @@ START_TEST(stopped_while_taking)
     fixture f;
     size_t slots = 0;
     set_up(&f);
-    f.from.names.stops = stops;
+    f.from.names.wait.stops = stops;
     for (uint32_t i = 0; i < SLOTS; i++)
         begin(&f, i);
     before_stop = SLOTS / 2;
