@@ -5,12 +5,11 @@ trace=go1.19-http.trace
 sample $trace
 # Bash cannot reset a signal that was ignored when it started.
 without_reader() {
-    {
-        # until the reader has exited
-        sleep 0.2
-        env --default-signal=PIPE "$@"
-        echo "$*: $?" >&2
-    } | true
+    exec 3> >(:)
+    wait $! # the reader has exited
+    env --default-signal=PIPE "$@" >&3
+    echo "$*: $?" >&2
+    exec 3>&-
 }
 for verb in validate info print dump 'print --format jsonl' 'convert --to perfetto' \
     'convert --to chrome' 'dump --zstd' 'convert --sandbox --to chrome' help; do
@@ -25,11 +24,7 @@ gotrace gen --events 2000000000 | head -c 1000 | wc -c >&2
 echo "${PIPESTATUS[0]}" >&2
 
 echo '== SIGPIPE is ignored' >&2
-{
-    sleep 0.2
-    env --ignore-signal=PIPE gotrace print "$trace"
-    echo $? >&2
-} | true
+without_reader env --ignore-signal=PIPE gotrace print "$trace"
 
 echo '== OUT is a pipe' >&2
 mkfifo pipe

@@ -1,5 +1,8 @@
 # shellcheck shell=bash
-# Functions for CLI tests.
+# Functions for CLI tests; and wait_until.
+
+# shellcheck source=tests/hang.bash
+. "$(dirname "${BASH_SOURCE[0]}")/../hang.bash"
 
 # run COMMAND...: print the command, run it with both outputs on standard output, print its status.
 run() {

@@ -45,25 +45,36 @@ echo "=> $?"
 echo '== a hang, and processes that are left'
 cat >hang <<'END'
 #!/bin/sh
-sleep 60 &
-[ "$(stat -c %s "$1")" -lt 5000 ] || { sleep 60; exit 3; }
+hold() { sleep "$HANG" & echo $! >>held; }
+hold
+[ "$(stat -c %s "$1")" -lt 5000 ] || { hold; wait; }
 exit 3
 END
 chmod +x hang
 head -c 6000 old.trace >damaged.trace
 run gotrace reduce --timeout 1 --status 4 --test ./hang -o small.trace damaged.trace
-pgrep -f '^sleep 60$' -s 0 && echo 'a process was left'
+while read -r process; do wait_until is_gone "$process"; done <held
 
 echo '== interrupted'
+# interrupted COMMAND...: a signal arrives when the tested command has made the file "begun".
+interrupted() {
+    env --default-signal "$@" &
+    wait_until [ -e begun ]
+    kill -INT $!
+    wait $!
+    echo "=> $?"
+    rm begun
+}
 cat >slow <<'END'
 #!/bin/sh
-sleep 0.2
+# The fourth run does not end.
+echo >>runs
+[ "$(wc -l <runs)" -lt 4 ] || { : >begun; sleep "$HANG"; }
 exit 5
 END
 chmod +x slow
 mkdir tmp
-TMPDIR=$PWD/tmp timeout --signal=INT --foreground 1.5 env --default-signal gotrace reduce --test ./slow -o small.trace old.trace 2>said
-echo "=> $?"
+TMPDIR=$PWD/tmp interrupted gotrace reduce --test ./slow -o small.trace old.trace 2>said
 sed 's/.*: note: [0-9]* of [0-9]* bytes, status 5, [0-9]* tests*/smaller/' said
 [ "$(stat -c %s small.trace)" -lt "$(stat -c %s old.trace)" ] || echo 'no smaller trace was found'
 find tmp -mindepth 1
@@ -71,10 +82,11 @@ find tmp -mindepth 1
 rm small.trace
 cat >slower <<'END'
 #!/bin/sh
-sleep 60
+: >begun
+sleep "$HANG"
 END
 chmod +x slower
-timeout --signal=INT --foreground 0.5 env --default-signal gotrace reduce --test ./slower -o small.trace old.trace 2>&1
+interrupted gotrace reduce --test ./slower -o small.trace old.trace 2>&1
 [ ! -e small.trace ] || echo 'a trace was written'
 
 echo '== a command that prints without end'

@@ -52,12 +52,9 @@ run gotrace reduce --sandbox --test true -o new go1.19-http.trace
 
 # Standard input is open without data, so that the program waits in the sandbox.
 mkfifo silent
-sleep 60 >silent &
+exec 3<>silent
 gotrace validate --sandbox silent &
 program=$!
-for _ in $(seq 100); do
-    grep -q '^Seccomp:.2' /proc/$program/status && break
-    sleep 0.05
-done
+wait_until grep -q '^Seccomp:.2' /proc/$program/status
 grep -E '^(NoNewPrivs|Seccomp):' /proc/$program/status
-kill $program %1
+kill $program

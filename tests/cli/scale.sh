@@ -68,7 +68,8 @@ for trace in v1-changes v2-changes v1-goroutines v2-goroutines; do
 done
 
 # Objects that exist at the same time need memory, half of it in the reader: here 105 MiB, and for
-# chrome 134 MiB if the consumer of the output is slow.
+# chrome 134 MiB if the consumer of the output is slow: it begins when all threads of the program wait.
+all_wait() { [ -s pid ] && ! ps -L -o s= -p "$(cat pid)" | grep -qv '[SZ]'; }
 {
     printf '%s\n' 'Trace Go1.21' 'Batch p=0 ticks=1000'
     awk 'BEGIN {
@@ -78,8 +79,10 @@ done
     echo 'Frequency freq=1000000000'
 } | gotrace synth -o v1-alive
 for format in chrome perfetto; do
-    (ulimit -v 143360; exec gotrace convert -q --to $format v1-alive) | (sleep 2; cat >/dev/null)
+    (echo $BASHPID >pid; ulimit -v 143360; exec gotrace convert -q --to $format v1-alive) |
+        (wait_until all_wait; cat >/dev/null)
     echo "$format: => ${PIPESTATUS[0]}"
+    rm pid
 done
 
 # Damaged traces: half of the file.

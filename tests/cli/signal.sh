@@ -6,6 +6,9 @@ refuse=$(dirname "$(command -v gotrace)")/tests/refuse.so
 nameless() { find "/proc/$1/fd" -lname "$PWD/#*" 2>/dev/null; }
 named() { find . -name '.out*.gotrace-*'; }
 
+# has_begun PROGRAM COMMAND...: whether the command prints a file of the program, or the program has ended.
+has_begun() { "${@:2}" "$1" | grep -q . || is_gone "$1"; }
+
 # stop SIGNAL WAIT_FOR [ENVIRONMENT...]: start endless work, send the signal when the file exists.
 stop() {
     local signal=$1 waits=$2 program status
@@ -13,10 +16,7 @@ stop() {
     # A shell without job control starts background commands with INT and QUIT ignored.
     env --default-signal "$@" gotrace gen --events 2000000000 -o out &
     program=$!
-    for _ in $(seq 200); do
-        $waits $program | grep -q . && break
-        sleep 0.01
-    done
+    wait_until has_begun $program "$waits"
     $waits $program | grep -q . || echo "$signal: the output file was not found"
     kill -"$signal" $program
     wait $program
@@ -46,10 +46,8 @@ done
 # On a file system without unnamed files, they have temporary names.
 gotrace gen --events 2000000000 -o out &
 program=$!
-for _ in $(seq 200); do
-    { nameless $program; named; } | grep -q . && break
-    sleep 0.01
-done
+any() { nameless "$1"; named; }
+wait_until has_begun $program any
 has_nameless=$(nameless $program)
 kill $program
 wait $program 2>/dev/null

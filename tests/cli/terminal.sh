@@ -16,11 +16,13 @@ at_terminal "TERM=dumb gotrace nothing"
 at_terminal "gotrace print $trace" | sed 's/\x1b/ESC/g' | head -n 1 >first
 gotrace print "$trace" | head -n 1 2>/dev/null | cmp - first
 
+# The line is drawn when a file is done a second after the first one was begun. The pipe is opened when the program opens
+# it, and then has no data for longer.
 echo '== progress of several files'
 mkfifo slow
 for verb in "find --count 'gc > 0'" validate; do
     (sleep 1.2; cat "$trace") >slow &
-    at_terminal "gotrace $verb $trace slow $trace >lines" | grep -o '2 of 3 files, [0-9]* s left' |
+    at_terminal "gotrace $verb slow $trace >lines" | grep -o '1 of 2 files, [0-9]* s left' |
         sed 's/[0-9]* s/N s/' | uniq
     wait
     grep -c . lines

@@ -8,6 +8,8 @@
  *   REFUSE_PLACES=F write to file F, for each place in the program that allocates, a line: its
  *                   identifier, and the number of its first call. A place is an allocation and
  *                   its callers, CALLERS deep.
+ *   REFUSE_SIGNAL=N calls do not fail: the process sends the signal N to itself, and goes on. This
+ *                   is also so for REFUSE_CALL
  *
  * With REFUSE_TMPFILE=1 it instead behaves like a file system without O_TMPFILE.
  *
@@ -21,6 +23,7 @@
 #include <execinfo.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -42,7 +45,7 @@ void __libc_freeres(void);
 static atomic_ulong calls;
 static atomic_long blocks; /* not freed */
 static unsigned long refuse_at;
-static int refuse_all;
+static int refuse_all, refuse_signal;
 static int places_fd = -1;
 
 enum { CALLERS = 3, MOST_FRAMES = CALLERS + 6, MOST_PLACES = 1 << 14 };
@@ -55,6 +58,8 @@ __attribute__((constructor)) static void begin(void)
     refuse_at = at ? strtoul(at, NULL, 10) : 0;
     const char *all = getenv("REFUSE_ALL");
     refuse_all = all && *all;
+    const char *number = getenv("REFUSE_SIGNAL");
+    refuse_signal = number ? atoi(number) : 0;
     const char *file = getenv("REFUSE_PLACES");
     if (file) {
         void *frame;
@@ -114,11 +119,17 @@ static void note_place(unsigned long n)
     within = 0;
 }
 
+/* Whether a call fails now that must fail, or send a signal. */
+static bool fails_now(void)
+{
+    return refuse_signal == 0 || kill(getpid(), refuse_signal) != 0;
+}
+
 static int refused(void)
 {
     unsigned long n = atomic_fetch_add(&calls, 1) + 1;
     note_place(n);
-    if (refuse_at == 0 || n < refuse_at || (n > refuse_at && !refuse_all))
+    if (refuse_at == 0 || n < refuse_at || (n > refuse_at && !refuse_all) || !fails_now())
         return 0;
     errno = ENOMEM;
     return 1;
@@ -197,7 +208,7 @@ static bool refuses(const char *name, const char *path)
     bool counts = wanted && strcmp(wanted, name) == 0;
     unsigned long n = counts ? atomic_fetch_add(&named_calls, 1) + 1 : 0;
     unsigned long first = counts && at ? strtoul(at, NULL, 10) : 0;
-    bool now = first > 0 && (n == first || (refuse_all && n > first));
+    bool now = first > 0 && (n == first || (refuse_all && n > first)) && fails_now();
     log_call(name, path, now);
     errno = now ? EIO : error;
     return now;
