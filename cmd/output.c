@@ -142,32 +142,46 @@ static bool write_packed(void *ctx, const void *bytes, size_t size)
     return write_all(ctx, bytes, size);
 }
 
+/* Whether others may write to the folder, also if they may not remove the files of others there. */
+static bool is_shared(const struct stat *folder)
+{
+    return folder->st_mode & S_IWOTH || (folder->st_mode & S_ISVTX && folder->st_mode & S_IWGRP);
+}
+
 /* Whether the path is another user's link or pipe in a folder that everyone may write to. The
- * kernel rejects it only if it is configured to (fs.protected_symlinks). */
-static bool is_foreign(const char *path)
+ * kernel rejects it only if it is configured to (fs.protected_symlinks). Of what was a link before,
+ * only a link can be one's own: others may have replaced theirs since. */
+static bool is_foreign(const char *path, bool was_link)
 {
     struct stat there, folder;
     char parent[PATH_MAX];
-    if (lstat(path, &there) != 0 || S_ISREG(there.st_mode) || S_ISDIR(there.st_mode))
+    if (lstat(path, &there) != 0 || (was_link && !S_ISLNK(there.st_mode)))
+        return was_link;
+    if (S_ISREG(there.st_mode) || S_ISDIR(there.st_mode))
         return false;
     const char *slash = strrchr(path, '/');
     int length = slash == path ? 1 : slash ? (int)(slash - path) : 0;
     snprintf(parent, sizeof parent, "%.*s", length ? length : 1, length ? path : ".");
     if (stat(parent, &folder) != 0)
         return false;
-    bool shared = (folder.st_mode & S_ISVTX) && (folder.st_mode & (S_IWOTH | S_IWGRP));
-    return shared && there.st_uid != geteuid() && there.st_uid != folder.st_uid;
+    return is_shared(&folder) && there.st_uid != geteuid() && there.st_uid != folder.st_uid;
+}
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+    errno = EAGAIN;
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
 /* Open a file that is not regular, if it is still the one that was checked. */
-static bool open_in_place(output_file *f, const char *path, const struct stat *expected)
+static bool open_in_place(output_file *f, const char *path, const char *final,
+                          const struct stat *expected)
 {
     struct stat opened;
-    f->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-    if (f->fd < 0 || fstat(f->fd, &opened) != 0)
-        return false;
-    errno = EAGAIN;
-    return opened.st_dev == expected->st_dev && opened.st_ino == expected->st_ino;
+    /* A link of /proc is that of a descriptor, and may have no path. */
+    const bool named = lstat(final, &opened) == 0;
+    f->fd = open(named ? final : path, O_WRONLY | O_CLOEXEC | O_NOCTTY | (named ? O_NOFOLLOW : 0));
+    return f->fd >= 0 && fstat(f->fd, &opened) == 0 && is_same(&opened, expected);
 }
 
 char *output_path(const char *path, bool *foreign)
@@ -175,12 +189,15 @@ char *output_path(const char *path, bool *foreign)
     enum { MOST_LINKS = 40 }; /* the limit of the kernel */
     char target[PATH_MAX], *at = strdup(path);
     for (int i = 0; at && i < MOST_LINKS; i++) {
-        *foreign = is_foreign(at);
-        ssize_t size = *foreign ? -1 : readlink(at, target, sizeof target - 1);
-        if (size < 0 && !*foreign && (errno == ENOENT || errno == EINVAL))
+        ssize_t size = readlink(at, target, sizeof target - 1);
+        const bool ends = size < 0 && (errno == ENOENT || errno == EINVAL);
+        *foreign = is_foreign(at, size >= 0);
+        if (ends && !*foreign)
             return at;
         char *next = NULL;
-        if (size >= 0) {
+        if (*foreign) {
+            errno = EACCES;
+        } else if (size >= 0) {
             const char *slash = strrchr(at, '/');
             int folder = slash && target[0] != '/' ? (int)(slash - at) + 1 : 0;
             target[size] = '\0';
@@ -197,35 +214,38 @@ char *output_path(const char *path, bool *foreign)
     return NULL;
 }
 
+/* Open a new file, which replaces the existing one (NULL: there is none). */
+static bool open_new(output_file *f, unsigned group, const char *path, const char *final,
+                     const struct stat *existing)
+{
+    struct stat now;
+    if (existing &&
+        (lstat(final, &now) != 0 || !is_same(&now, existing) || access(final, W_OK) != 0))
+        return false;
+    f->fd = new_file_open(group, final, path, existing ? existing->st_mode & 0777 : 0666);
+    f->is_new = f->fd >= 0;
+    /* Restore mode bits removed by the umask. What another user permits is not for our file. */
+    return f->is_new && (!existing || existing->st_uid != geteuid() ||
+                         fchmod(f->fd, existing->st_mode & 0777) == 0);
+}
+
 /* Open the path in place, or a new file that will replace it. */
 static bool open_path(output_file *f, unsigned group, const char *path)
 {
     struct stat existing;
-    bool exists = stat(path, &existing) == 0;
-    int error = exists ? 0 : errno;
-    f->foreign = is_foreign(path);
-    if (f->foreign) {
-        errno = EACCES;
-        return false;
-    }
-    errno = error;
-    if (!exists && error != ENOENT)
-        return false;
-    if (exists && !S_ISREG(existing.st_mode))
-        return open_in_place(f, path, &existing);
-    if (exists && access(path, W_OK) != 0)
-        return false;
     /* A symbolic link is kept; its target is replaced or created. */
-    char *final = exists ? realpath(path, NULL) : output_path(path, &f->foreign);
+    char *final = output_path(path, &f->foreign);
     if (!final)
         return false;
-    f->fd = new_file_open(group, final, path, exists ? existing.st_mode & 0777 : 0666);
-    f->is_new = f->fd >= 0;
-    error = errno;
+    bool exists = stat(path, &existing) == 0, done = exists || errno == ENOENT;
+    if (exists && !S_ISREG(existing.st_mode))
+        done = open_in_place(f, path, final, &existing);
+    else if (done)
+        done = open_new(f, group, path, final, exists ? &existing : NULL);
+    int error = errno;
     free(final);
     errno = error;
-    /* Restore mode bits removed by the umask. */
-    return f->is_new && (!exists || fchmod(f->fd, existing.st_mode & 0777) == 0);
+    return done;
 }
 
 bool output_is_taken(const output *o, const char *path)

@@ -408,29 +408,22 @@ static void end_process(processes *p, uint32_t number)
     p->shared->pids[number] = RING_NONE;
 }
 
-static bool write_snapshot(void *file, const void *bytes, size_t size)
-{
-    return fwrite(bytes, 1, size, file) == size;
-}
-
 /* Writes what is kept to PATH.1, PATH.2, ...; each appears when it is complete. */
-static void take_snapshot(recorded *r)
+static void take_snapshot(processes *p, recorded *r)
 {
-    char *path = NULL, *part = NULL;
-    bool good = asprintf(&path, "%s.%u", r->path, ++r->snapshots) > 0 &&
-                asprintf(&part, "%s.part", path) > 0;
-    FILE *file = good ? fopen(part, "we") : NULL;
-    good = file && replay_snapshot(r->replay, write_snapshot, file);
-    if (file && fclose(file) != 0)
-        good = false;
-    if (!good || rename(part, path) < 0) {
-        diag_error("%s: cannot write a snapshot: %s [system.write]", path ? path : r->path,
-                   strerror(errno));
-        if (part)
-            unlink(part);
+    output to = {.group = ++p->opened};
+    char *path = NULL;
+    if (asprintf(&path, "%s.%u", r->path, ++r->snapshots) < 0) {
+        diag_error("out of memory: there is no snapshot [system.memory]");
+        return;
+    }
+    if (output_open(&to, path, true) == EXIT_SOUND) {
+        const bool good = replay_snapshot(r->replay, &to.out);
+        if (!good && !to.out.failed)
+            diag_error("%s: out of memory: there is no snapshot [system.memory]", path);
+        output_close(&to, good);
     }
     free(path);
-    free(part);
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
@@ -451,7 +444,7 @@ static void take_snapshots(processes *p)
         begin_trace(p, r);
         replay_process(r);
         if (r->replay)
-            take_snapshot(r);
+            take_snapshot(p, r);
     }
 }
 

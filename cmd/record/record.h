@@ -242,7 +242,7 @@ typedef struct replay replay;
  * time. NULL after a diagnostic. */
 replay *replay_new(source *s, int version, uint64_t begin, uint64_t flight_ns, out *to);
 /* Writes a trace of what a flight recorder keeps. */
-bool replay_snapshot(replay *r, gotrace_write_fn write, void *ctx);
+bool replay_snapshot(replay *r, out *to);
 /* Replays the records up to that time; UINT64_MAX: all. */
 void replay_until(replay *r, uint64_t time);
 /* Ends the trace. ended: when the process was seen to have ended; 0: it goes on. Returns an exit

@@ -542,13 +542,13 @@ static bool end_threads(replay *r)
     return ended;
 }
 
-bool replay_snapshot(replay *r, gotrace_write_fn write, void *ctx)
+bool replay_snapshot(replay *r, out *to)
 {
     if (r->until > r->now) {
         raise_now(r, r->until);
         mark_time(r);
     }
-    return gotrace_recorder_snapshot(r->recorder, write, ctx) == GOTRACE_OK;
+    return gotrace_recorder_snapshot(r->recorder, write_out, to) == GOTRACE_OK;
 }
 
 int replay_end(replay *r, uint64_t ended)
@@ -560,7 +560,7 @@ int replay_end(replay *r, uint64_t ended)
         set_now(r);
     if (!ended || !end_threads(r))
         mark_time(r);
-    if (r->flies && !replay_snapshot(r, write_out, r->to))
+    if (r->flies && !replay_snapshot(r, r->to))
         status = EXIT_SYSTEM;
     if (r->source->failed) {
         diag_error("out of memory: the trace is incomplete [system.memory]");

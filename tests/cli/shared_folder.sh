@@ -27,6 +27,21 @@ run gotrace dump -o shared/file "$trace"
 cat <&9
 cmp script shared/file
 stat -c '%a %U' shared/file
+echo '== what their file permits is not permitted for ours'
+echo theirs >shared/file
+chmod 666 shared/file
+chown nobody shared/file
+(umask 077 && run gotrace dump -o shared/file "$trace")
+stat -c '%a %U' shared/file
+
+echo '== our own link to theirs, and a folder in which all may remove files'
+ln -s shared/theirs chain
+run gotrace dump -o chain "$trace"
+rm chain
+chmod 777 shared
+run gotrace dump -o shared/theirs "$trace"
+chmod 1777 shared
+cat victim
 
 echo '== our own link, and that of who has the folder, are followed'
 ln -s ../victim shared/ours

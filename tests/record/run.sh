@@ -185,6 +185,27 @@ flight() {
 }
 check 'flight recorder' flight
 
+# A snapshot does not follow links that another user has made in a shared folder.
+shared_snapshot() {
+    local name found
+    mkdir -p shared && chmod 1777 shared && echo secret >secret || return 1
+    for name in shared/flight.trace.1 shared/flight.trace.1.part shared/flight.trace.part; do
+        ln -sf ../secret $name && chown -h nobody $name || return 1
+    done
+    # shellcheck disable=SC2016
+    "$gotrace" record --flight 9 -o shared/flight.trace -- bash -c '
+        until [ -e shared/flight.trace.2 ]; do kill -USR2 $PPID; read -t 0.1 <> <(:); done; exit 5' 2>shared.err
+    found=$?
+    cat shared.err
+    [ $found -eq 5 ] && "$gotrace" validate shared/flight.trace shared/flight.trace.2 && [ "$(cat secret)" = secret ] &&
+        grep -q "shared/flight.trace.1': it is another user's link" shared.err && [ "$(wc -l <shared.err)" -eq 1 ]
+}
+if [ "$(id -u)" -eq 0 ]; then
+    check 'a snapshot in a shared folder' shared_snapshot
+else
+    skip 'a snapshot in a shared folder' 'only root can make files of somebody else'
+fi
+
 # ---- how long a trace is -------------------------------------------------------------------------
 
 # lasts MIN COMMAND...: runs the command, which records lasts.trace. That lasts so many milliseconds at least,
