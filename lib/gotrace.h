@@ -593,7 +593,7 @@ typedef struct gotrace_frame {
 /* Summary of a trace; the members marked (o) are complete only after GOTRACE_END. */
 typedef struct gotrace_summary {
     int version;
-    const char *writer; /* "Go", "gccgo", or NULL if unknown */
+    const char *writer; /* (o in v2) "Go", "gccgo", "gotrace record", or NULL if unknown */
     uint64_t size;      /* bytes of the trace */
     uint64_t frequency; /* ticks per second, 0 if the footer is missing */
     uint64_t records;   /* all records */

@@ -481,6 +481,7 @@ static const char *const reasons[] = {
     "garbage collection scan",
     "goroutine profile",
     "goroutine profile cleanup",
+    "gotrace record",
     "network",
     "page trace flush",
     "panicwait",

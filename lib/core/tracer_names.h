@@ -11,6 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* gotrace's recorder adds this name to every generation, or to a trace of 1.7 to 1.21. */
+#define GT_RECORDER_NAME "gotrace record"
+
+static inline bool gt_is_recorder_name(const void *bytes, size_t size)
+{
+    return size == sizeof GT_RECORDER_NAME - 1 && memcmp(bytes, GT_RECORDER_NAME, size) == 0;
+}
+
 static inline int gt_compare_tracer_names(const void *key, const void *name)
 {
     return strcmp(key, *(const char *const *)name);
@@ -29,6 +37,7 @@ static inline bool gt_is_tracer_name(const void *bytes, size_t size)
         "chan receive",
         "chan send",
         "forever",
+        GT_RECORDER_NAME,
         "network",
         "preempted",
         "runtime.Gosched",

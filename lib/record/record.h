@@ -313,12 +313,13 @@ void gt_rec_stacks_name(gotrace_recorder *r, uint64_t era);
 bool gt_rec_stacks_end(gotrace_recorder *r, uint64_t era, uint64_t ticks);
 void gt_rec_names_clear(gotrace_recorder *r, gt_rec_names *names);
 
-/* v2: why a goroutine stops; the id of the string in each generation. */
+/* v2: why a goroutine stops, and who recorded that; the id of the string in each generation. */
 typedef enum gt_rec_word {
     GT_REC_WORD_GOSCHED = 1,
     GT_REC_WORD_PREEMPTED,
     GT_REC_WORD_BLOCK, /* plus gotrace_rec_reason */
-    GT_REC_WORDS = GT_REC_WORD_BLOCK + GOTRACE_REC_FOREVER + 1
+    GT_REC_WORD_RECORDER = GT_REC_WORD_BLOCK + GOTRACE_REC_FOREVER + 1,
+    GT_REC_WORDS
 } gt_rec_word;
 
 void gt_rec_strings_begin(gotrace_recorder *r, uint64_t era);

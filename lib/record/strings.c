@@ -6,7 +6,10 @@
 
 #include <string.h>
 
-/* Reasons, with the texts of Go: gt_rec_word. Source: Go 1.22, runtime/traceruntime.go. */
+#include "core/tracer_names.h"
+
+/* Reasons, with the texts of Go, and the name of the recorder: gt_rec_word. Source: Go 1.22,
+ * runtime/traceruntime.go. */
 static const char *const words[GT_REC_WORDS] = {
     [GT_REC_WORD_GOSCHED] = "runtime.Gosched",
     [GT_REC_WORD_PREEMPTED] = "preempted",
@@ -20,6 +23,7 @@ static const char *const words[GT_REC_WORDS] = {
     [GT_REC_WORD_BLOCK + GOTRACE_REC_NETWORK] = "network",
     [GT_REC_WORD_BLOCK + GOTRACE_REC_GC] = "GC mark assist wait for work",
     [GT_REC_WORD_BLOCK + GOTRACE_REC_FOREVER] = "forever",
+    [GT_REC_WORD_RECORDER] = GT_RECORDER_NAME,
 };
 
 void gt_rec_strings_begin(gotrace_recorder *r, uint64_t era)
@@ -69,9 +73,13 @@ static bool put(gotrace_recorder *r, const gt_rec_entry *s, uint64_t ticks)
 
 bool gt_rec_strings_end(gotrace_recorder *r, uint64_t era, uint64_t ticks)
 {
+    size_t number;
     bool good = true;
     for (const gt_rec_entry *s = r->tables[era % GT_REC_OPEN].strings.first; s && good;
          s = s->younger)
         good = put(r, s, ticks);
+    if (good && !r->v2 && !r->numbers) /* the encoder writes it with the names of the stacks */
+        good = gt_encoder_intern_string(r->encoder, GT_RECORDER_NAME, strlen(GT_RECORDER_NAME),
+                                        &number) == GOTRACE_OK;
     return good;
 }

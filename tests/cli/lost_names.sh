@@ -23,12 +23,12 @@ for trace in go1.22-gens go1.26-gens; do
     for gen in 1 2 3 4; do
         lose $trace.trace $gen >lost.trace
         gotrace repair --json -o whole.trace lost.trace | jq -c 'select(.kind == "names.copied")'
-        gotrace validate -q whole.trace && reasons whole.trace >read
-        diff right read | sed -n 's/^> [0-9]* //p' | sort | uniq -c
+        gotrace validate -q whole.trace && reasons whole.trace >found
+        diff right found | sed -n 's/^> [0-9]* //p' | sort | uniq -c
     done
 done
 run gotrace repair -o whole.trace lost.trace
-reasons lost.trace | cmp read -
+reasons lost.trace | cmp found -
 
 echo '== another generation has another name'
 lose go1.26-gens.trace 2 '0,/data="chan receive"/s//data="select"/' >lost.trace

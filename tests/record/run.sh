@@ -126,13 +126,24 @@ check 'vfork' has vfork 9 "$blocks"
 check 'exec' has exec 10 'GoCreate  *G3 not-exist -> runnable start=main'
 check 'no stacks' ends exit 10 --no-stacks
 
+# writer TRACE: who wrote it, according to info.
+writer() { "$gotrace" info "$1" | sed -n 's/^writer *//p'; }
+
+# Each trace says that it was recorded, also one of a program that was killed, or one that is anonymous;
+# 1.5 has no strings.
 versions() {
-    local version
+    local version how expected='unknown'
     for version in 5 7 8 9 10 11 19 21 22 23 25 26; do
-        ends cancelled 4 --go "1.$version" || return 1
+        for how in 'cancelled 4' 'kill 137'; do
+            # shellcheck disable=SC2086
+            ends $how --go "1.$version" && "$gotrace" anonymize -q -o anonymous.trace ends.trace || return 1
+            [ "$(writer ends.trace), $(writer anonymous.trace)" = "$expected, $expected" ] ||
+                { echo "1.$version: $(writer ends.trace), $(writer anonymous.trace)"; return 1; }
+        done
+        expected='gotrace record'
     done
 }
-check 'all versions' versions
+check 'all versions, and their writer' versions
 
 # The callers of a function, with lines.
 stacks() {

@@ -152,6 +152,7 @@ START_TEST(bytes_of_the_encoder)
 {
     twin w = {.version = versions[_i], .ticks = 1000};
     blob expected = {0}, got = {0};
+    size_t number;
     const gotrace_recorder_options options = {.size = sizeof options,
                                               .resolve = record_resolve,
                                               .clock = read_ticks,
@@ -175,6 +176,9 @@ START_TEST(bytes_of_the_encoder)
         step(&w, t, g, i);
     w.ticks += 50;
     record_stop(r);
+    if (w.version >= 7)
+        ck_assert_int_eq(gt_encoder_intern_string(w.encoder, "gotrace record", 14, &number),
+                         GOTRACE_OK);
     ck_assert_int_eq(gt_encoder_finish(w.encoder, 1000000000, w.ticks), GOTRACE_OK);
     ck_assert_uint_gt(expected.size, 128 << 10);
     record_check(&got, w.version);

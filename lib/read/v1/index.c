@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/times.h"
+#include "core/tracer_names.h"
 #include "read/text.h"
 #include "read/v1/flips.h"
 #include "read/v1/index.h"
@@ -331,6 +332,8 @@ static bool put_String(skim *s, const gt_frame *frame, const uint64_t *v, size_t
     }
     if (!gt_table_put(&s->index->strings, id, frame->data, (size_t)frame->data_size, 0))
         return gt_fail_memory(reader);
+    if (gt_is_recorder_name(frame->data, (size_t)frame->data_size))
+        reader->summary.writer = GT_RECORDER_NAME;
     return true;
 }
 

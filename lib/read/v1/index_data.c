@@ -87,8 +87,11 @@ static bool rank_procs(gotrace_reader *reader)
 
 /* libgo's runtime frames are in source files below a folder libgo/; its traces have no other
  * distinguishing feature. */
-static bool is_gccgo(const gt_index *index)
+static bool is_gccgo(const gotrace_reader *reader)
 {
+    const gt_index *index = &reader->index;
+    if (reader->summary.version != GT_GCCGO)
+        return false;
     for (uint64_t id = 1; id <= index->strings.entries; id++) {
         const gt_entry *entry = gt_table_find(&index->strings, id);
         if (entry && memmem(entry->bytes, entry->size, "/libgo/", 7))
@@ -102,10 +105,8 @@ bool gt_index_finish(gotrace_reader *reader)
     gt_index *index = &reader->index;
     if (!rank_procs(reader))
         return false;
-    if (reader->summary.version != GT_GCCGO)
-        reader->summary.writer = "Go"; /* gccgo writes 1.11 only */
-    else if (index->strings.entries)
-        reader->summary.writer = is_gccgo(index) ? "gccgo" : "Go";
+    if (!reader->summary.writer && index->strings.entries) /* 1.5 has no strings */
+        reader->summary.writer = is_gccgo(reader) ? "gccgo" : "Go";
     if (!gt_table_settle(&index->strings) || !gt_table_settle(&index->stacks))
         return gt_fail_memory(reader);
     return (gt_spill_rewind(&index->exits, &reader->error) &&

@@ -381,6 +381,7 @@ static void add_counts(gotrace_summary *to, const gotrace_summary *from)
     to->logs += from->logs;
     to->events += from->events;
     to->frequency = from->frequency;
+    to->writer = from->writer ? from->writer : to->writer;
     for (unsigned type = 0; type < 256; type++) {
         to->type_records[type] += from->type_records[type];
         to->type_bytes[type] += from->type_bytes[type];

@@ -146,6 +146,8 @@ static bool read_string(table_batch *t)
         return false;
     if (gt_is_tracer_name(bytes, (size_t)v[1]))
         gt_table_use(&t->v2->strings, v[0]);
+    if (gt_is_recorder_name(bytes, (size_t)v[1]))
+        s->writer = GT_RECORDER_NAME;
     return true;
 }
 

@@ -503,6 +503,7 @@ static gotrace_status write_footer(gotrace_encoder *e, uint64_t frequency, gt_bu
 {
     bool batched = does(e, GT_TRACER_FREQUENCY_BATCHED);
     bool last = does(e, GT_TRACER_FREQUENCY_LAST);
+    uint64_t id;
     if (!batched && !last && write_bare_frequency(e, frequency) != GOTRACE_OK)
         return e->status;
     if (reserve(e, buffer, (1 + GT_TIMERS_MAX) * (2 + GT_VARINT_MAX), 0, 0) != GOTRACE_OK)
@@ -513,6 +514,9 @@ static gotrace_status write_footer(gotrace_encoder *e, uint64_t frequency, gt_bu
     }
     for (size_t i = 0; i < e->stacks.count; i++)
         if (dump_stack(e, buffer, &e->stacks.entries[i], body) != GOTRACE_OK)
+            return e->status;
+    for (size_t i = 0; i < e->strings.count; i++) /* those that no stack has */
+        if (string_id(e, buffer, 0, i, &id) != GOTRACE_OK)
             return e->status;
     if (flush_buffer(e, buffer) != GOTRACE_OK)
         return e->status;
