@@ -3,7 +3,8 @@
  *
  * A signal is passed to the program as long as a thread of it can handle signals. Later ones end
  * recording, except that which ends the program, if its sender sends it to both, as terminals and
- * timeout(1) do.
+ * timeout(1) do. So do those that come while the program is stopped, which gets them when it goes
+ * on.
  */
 #include "cmd/record/record.h"
 
@@ -35,6 +36,7 @@ static volatile sig_atomic_t threads = -1;   /* descriptor of /proc/PID/task */
 static _Atomic uint64_t end_time;            /* of the program; 0: unknown */
 static volatile sig_atomic_t doubtful;       /* a signal that may be what ends the program, ... */
 static _Atomic uint64_t doubtful_time;       /* ... when it came; 0: none */
+static volatile sig_atomic_t doubts_stop;    /* ... and the program was stopped then */
 static volatile sig_atomic_t ends_recording; /* a signal that came later ... */
 static _Atomic uint64_t wants_end;           /* ... at that time; 0: none */
 static volatile sig_atomic_t keeps_snapshot_signal, wants_snapshot;
@@ -72,55 +74,81 @@ static uint64_t stat_field(const char *text, unsigned number)
     return value;
 }
 
-/* Not if it is about to end: SIGKILL is then pending in the threads of a process that do not know
- * that yet. */
-static bool handles_signals(const char *id)
+/* Whether a thread, or any thread, can handle signals. */
+typedef enum handling { ENDS, STOPPED, HANDLES } handling;
+
+/* A thread ends, too, if SIGKILL is pending, in a process that does not know that yet. It is
+ * stopped by a signal, or by a tracer, which may be where it ends. */
+static handling handling_of(const char *id)
 {
     enum { FLAGS = 9, PENDING = 31, EXITING = 0x4, SIGNALED = 0x400 }; /* PF_ of the kernel */
     char path[512], text[1024];
     stpcpy(stpcpy(path, id), "/stat");
     int fd = openat(threads, path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return false;
+        return ENDS;
     const ssize_t n = read(fd, text, sizeof text - 1);
     close(fd);
     if (n <= 0)
-        return false;
+        return ENDS;
     text[n] = '\0';
-    return !(stat_field(text, FLAGS) & (EXITING | SIGNALED)) &&
-           !(stat_field(text, PENDING) & UINT64_C(1) << (SIGKILL - 1));
+    if (stat_field(text, FLAGS) & (EXITING | SIGNALED) ||
+        stat_field(text, PENDING) & UINT64_C(1) << (SIGKILL - 1))
+        return ENDS;
+    const char *name_end = strrchr(text, ')');
+    return name_end && (strncmp(name_end, ") T", 3) == 0 || strncmp(name_end, ") t", 3) == 0)
+               ? STOPPED
+               : HANDLES;
 }
 
 /* In a signal handler, so that opendir cannot be used. */
-static bool program_handles_signals(void)
+static handling program_handling(void)
 {
     char list[4096] __attribute__((aligned(8)));
+    handling best = ENDS;
     ssize_t n;
     if (threads < 0)
-        return true; /* unknown */
-    lseek(threads, 0, SEEK_SET);
-    while ((n = getdents64(threads, list, sizeof list)) > 0) {
-        for (ssize_t at = 0; at < n;) {
+        return HANDLES; /* unknown */
+    /* Its own position: a handler may interrupt this function. */
+    const int folder = openat(threads, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    while (best < HANDLES && (n = getdents64(folder, list, sizeof list)) > 0) {
+        for (ssize_t at = 0; at < n && best < HANDLES;) {
             const struct dirent64 *entry = (const struct dirent64 *)(const void *)(list + at);
-            if (entry->d_name[0] != '.' && handles_signals(entry->d_name))
-                return true;
+            const handling own = entry->d_name[0] != '.' ? handling_of(entry->d_name) : ENDS;
+            best = own > best ? own : best;
             at += entry->d_reclen;
         }
     }
-    return false;
+    if (folder >= 0)
+        close(folder);
+    return best;
 }
 
 /* ---- the end of recording -------------------------------------------------------------------- */
 
-bool signals_want_end(void)
+/* Since when a signal is in doubt; 0: none is. A program that was stopped may go on, and has the
+ * signal. */
+static uint64_t doubt_begin(void)
 {
     const uint64_t since = doubtful_time;
+    if (!since || !doubts_stop || now() - since <= TOGETHER_NS)
+        return since;
+    const int error = errno;
+    if (program_handling() == HANDLES)
+        doubtful_time = 0;
+    errno = error;
+    return doubtful_time;
+}
+
+bool signals_want_end(void)
+{
+    const uint64_t since = doubt_begin();
     return wants_end || (since && now() - since > TOGETHER_NS);
 }
 
 bool signals_want_end_now(void)
 {
-    const uint64_t doubt = doubtful_time, since = wants_end ? wants_end : doubt + TOGETHER_NS;
+    const uint64_t doubt = doubt_begin(), since = wants_end ? wants_end : doubt + TOGETHER_NS;
     return (wants_end || doubt) && now() > since + REPLAY_NS;
 }
 
@@ -143,6 +171,28 @@ static void want_end(int number)
     }
 }
 
+/* The program may not handle the signal. */
+static void doubt(int number, bool stopped)
+{
+    if (!doubtful_time) {
+        doubtful = number;
+        doubts_stop = stopped;
+        doubtful_time = now();
+    } else if (number != doubtful || now() - doubtful_time > TOGETHER_NS) {
+        want_end(number);
+    }
+}
+
+static void pass_on(int number, const siginfo_t *info)
+{
+    const handling how = program_handling();
+    /* The terminal sends its signals to the program too. */
+    if (how != ENDS && info->si_code != SI_KERNEL)
+        kill(child, number);
+    if (how == ENDS || (how == STOPPED && number != SIGUSR1 && number != SIGUSR2))
+        doubt(number, how == STOPPED);
+}
+
 static void catch_signal(int number, siginfo_t *info, void *context)
 {
     (void)context;
@@ -152,14 +202,8 @@ static void catch_signal(int number, siginfo_t *info, void *context)
     } else if (end_time || !child) {
         if (number != killed_by || now() - end_time > TOGETHER_NS)
             want_end(number);
-    } else if (program_handles_signals()) {
-        if (info->si_code != SI_KERNEL) /* the terminal sends its signals to the program too */
-            kill(child, number);
-    } else if (!doubtful_time) {
-        doubtful = number;
-        doubtful_time = now();
-    } else if (number != doubtful || now() - doubtful_time > TOGETHER_NS) {
-        want_end(number);
+    } else {
+        pass_on(number, info);
     }
     errno = error;
 }
