@@ -334,7 +334,7 @@ static void note_losses(const recorded *r, uint64_t late)
                      "%u",
                      left);
     if (late > 0)
-        diag_warning(r->path, "calls that are shown later than they were: %llu",
+        diag_warning(r->path, "events that are shown later than they were: %llu",
                      (unsigned long long)late);
     if (s->lost_stacks > 0)
         diag_warning(r->path, "stacks that were not recorded, since there are too many: %zu",

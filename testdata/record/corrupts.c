@@ -89,15 +89,19 @@ static void *call_in_thread(void *arg)
 /* ---- ways of a ring -------------------------------------------------------------------------- */
 
 /* Writes a record, as the library does. */
-static void put(ring *r, ring_record record)
+static void put_in(ring_slot *slot, ring_record record)
 {
-    ring_slot *slot = &r->slots[0];
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     if (record.time == 0)
         record.time = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
     slot->records[slot->head % RING_RECORDS] = record;
     slot->head++;
+}
+
+static void put(ring *r, ring_record record)
+{
+    put_in(&r->slots[0], record);
 }
 
 static void used_all(ring *r)
@@ -181,6 +185,18 @@ static void busy(ring *r)
     r->used = 10;
 }
 
+/* Nor this: a thread whose records are older than the trace, as if it had not ended writing them.
+ */
+static void late(ring *r)
+{
+    ring_slot *slot = &r->slots[9];
+    put_in(slot, (ring_record){.type = RING_ATTACH, .object = 1, .time = 1});
+    put_in(slot, (ring_record){.type = RING_BLOCK, .kind = RING_FILE, .time = 2});
+    put_in(slot, (ring_record){.type = RING_RESUME, .time = 3});
+    slot->state = RING_TAKEN;
+    r->used = 10;
+}
+
 /* Nor this: a frame with an address of no file, and a list of files with a pipe and no end. */
 static void maps(ring *r)
 {
@@ -234,6 +250,7 @@ static const way ways[] = {
     {"random_records", random_records, false},
     {"random_bytes", random_bytes, false},
     {"busy", busy, true},
+    {"late", late, true},
     {"maps", maps, true},
 };
 

@@ -502,6 +502,14 @@ for how in busy maps; do
     check "a damaged ring: $how" damages $how 400 0
 done
 
+late_records() {
+    "$gotrace" record -o late.trace -- ./corrupts late 2>late.err
+    [ $? -eq 5 ] && "$gotrace" validate late.trace || return 1
+    cat late.err
+    [ "$(cat late.err)" = 'late.trace: warning: events that are shown later than they were: 3' ]
+}
+check 'records that come late' late_records
+
 # The traces of a process and its child are whole, and nothing else is waited for.
 damages_session() {
     local found child
