@@ -2,9 +2,11 @@
 #include "support.h"
 
 #include <dirent.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* No test measures time: this is a limit against hangs, in seconds (tests/hang.bash). Check's own
  * is four, which a busy machine exceeds. */
@@ -51,6 +53,37 @@ void blob_read(blob *b, const char *path)
     while ((got = fread(chunk, 1, sizeof chunk, file)) > 0)
         blob_write(b, chunk, got);
     fclose(file);
+}
+
+/* Whether the thread sleeps or has ended: its state in proc(5) is after its name in brackets. */
+static bool sleeps(const char *thread)
+{
+    char path[300], text[512] = "";
+    snprintf(path, sizeof path, "/proc/self/task/%s/stat", thread);
+    FILE *file = fopen(path, "r");
+    const size_t size = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file)
+        fclose(file);
+    const char *name_end = size > 0 ? strrchr(text, ')') : NULL;
+    return !name_end || strncmp(name_end, ") S", 3) == 0;
+}
+
+static bool other_threads_sleep(void)
+{
+    DIR *threads = opendir("/proc/self/task");
+    ck_assert_ptr_nonnull(threads);
+    bool all = true;
+    for (const struct dirent *thread; all && (thread = readdir(threads));)
+        all = thread->d_name[0] == '.' || atoi(thread->d_name) == gettid() ||
+              sleeps(thread->d_name);
+    closedir(threads);
+    return all;
+}
+
+void wait_for_other_threads(void)
+{
+    while (!other_threads_sleep())
+        sched_yield();
 }
 
 typedef struct trace_list {

@@ -53,6 +53,10 @@ blob trace_sample(const char *name);
 trace_file *traces_load(size_t max_size);
 void traces_free(trace_file *files);
 
+/* Waits until each other thread of the process sleeps: until it waits for something, or is about to
+ * end. */
+void wait_for_other_threads(void);
+
 /* The version in the header; 0 if it is unknown. */
 int trace_version(const blob *content);
 

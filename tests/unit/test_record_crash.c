@@ -461,14 +461,14 @@ START_TEST(full)
 }
 END_TEST
 
-/* In portions: on a busy machine the thread that ends generations may run only milliseconds after
- * it is due, and the file is full sooner. */
+/* In portions, after each of which the thread that ends generations does what is due: on a busy
+ * machine it may run late, and the file is full sooner. */
 static void allocate_slowly(single *s, unsigned count)
 {
     enum { PORTION = 10000 };
     for (; count > PORTION; count -= PORTION) {
         allocate(s, PORTION);
-        usleep(1000);
+        wait_for_other_threads();
     }
     allocate(s, count);
 }
