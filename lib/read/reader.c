@@ -10,6 +10,7 @@
 #include "read/v1/ahead.h"
 #include "read/v1/futile.h"
 #include "read/v1/model.h"
+#include "read/v2/ahead.h"
 #include "read/v2/v2.h"
 
 /* State of reading in order, in addition to the index. */
@@ -550,7 +551,7 @@ static bool check_v1(gotrace_reader *reader)
     return true;
 }
 
-gotrace_status gotrace_reader_check(gotrace_reader *reader)
+gotrace_status gt_check_start(gotrace_reader *reader)
 {
     if (reader->stage == GT_FRESH && gotrace_reader_index(reader) < 0)
         return GOTRACE_ERROR;
@@ -559,7 +560,16 @@ gotrace_status gotrace_reader_check(gotrace_reader *reader)
     gotrace_status status = prepare(reader);
     if (status != GOTRACE_EVENT)
         return status;
-    bool done = reader->v2 ? gt_v2_check(reader) : gt_pieces_start(reader) && check_v1(reader);
+    bool started = reader->v2 ? gt_v2_ahead_start(reader) : gt_pieces_start(reader);
+    return started ? GOTRACE_EVENT : GOTRACE_ERROR;
+}
+
+gotrace_status gotrace_reader_check(gotrace_reader *reader)
+{
+    gotrace_status status = gt_check_start(reader);
+    if (status != GOTRACE_EVENT)
+        return status;
+    bool done = reader->v2 ? gt_v2_check(reader) : check_v1(reader);
     return done ? gt_finish(reader) : GOTRACE_ERROR;
 }
 

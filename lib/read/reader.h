@@ -198,6 +198,10 @@ bool gt_index_build(gotrace_reader *reader);
 /* v1: applies all events that the order returns. False if reading cannot continue. */
 bool gt_check_events(gotrace_reader *reader);
 
+/* What gotrace_reader_check does first: prepares reading, and starts the threads that check pieces
+ * ahead. GOTRACE_EVENT: it has, or had. */
+gotrace_status gt_check_start(gotrace_reader *reader);
+
 /* v1: makes a reader ready for gt_check_events from a place where nothing is known of goroutines;
  * order and states are up to the caller. */
 gt_goroutines *gt_begin_piece(gotrace_reader *reader);

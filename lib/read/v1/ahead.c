@@ -560,7 +560,7 @@ bool gt_pieces_start(gotrace_reader *reader)
     gt_pieces *p = reader->pieces;
     size_t procs = reader->index.proc_count;
     gt_ahead_way way = {sizeof(job), begin_piece, check_piece, close_piece};
-    if (!p || p->count < 2 || reader->config.threads < 2)
+    if (!p || p->ahead || p->count < 2 || reader->config.threads < 2)
         return true;
     go_to_start(reader);
     p->index = reader->index;

@@ -573,8 +573,6 @@ bool gt_v2_check(gotrace_reader *reader)
     struct gt_v2 *v2 = reader->v2;
     bool end;
     v2->no_output = true;
-    if (!gt_v2_ahead_start(reader))
-        return false;
     do {
         skip_outputs(reader, v2);
         bool within = v2->entered && v2->current < v2->generation_count;
