@@ -12,6 +12,6 @@ for verb in validate info print dump 'convert --to perfetto -o out'; do
     run gotrace $verb behind
     # shellcheck disable=SC2086
     "$count" report gotrace $verb behind >/dev/null 2>&1
-    read -r _ _ _ bytes _ <report
+    read -r _ _ bytes _ <report
     [ "$bytes" -lt 4194304 ] || echo "$bytes bytes read"
 done

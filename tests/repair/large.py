@@ -80,7 +80,7 @@ class Tests:
         with open(self.path('report')) as f:
             report = f.read().split()
         self.check(status <= 1 and sound == 0, 'repair ends with %d, the result with %d' % (status, sound))
-        return int(report[2]), int(report[3]) / len(data)
+        return int(report[1]), int(report[2]) / len(data)
 
     def measure(self, events):
         small, large = self.trace(events), self.trace(4 * events)

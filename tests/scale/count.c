@@ -1,10 +1,10 @@
 /*
  * count.c - measure a command: count REPORT COMMAND ARGUMENT...
  *
- * Writes to REPORT a line with the instructions executed in user mode by all threads (if the system
- * does not count these, nanoseconds of user time), which of the two it is, the peak memory in KiB,
- * the bytes that were read from files and pipes (0 if the system does not count them), and the
- * nanoseconds of processor time, of user and system. Exits with the command's status.
+ * Writes to REPORT a line with the instructions executed in user mode by all threads (0 if the
+ * system does not count them), the peak memory in KiB, the bytes that were read from files and
+ * pipes (0 if the system does not count them), and the nanoseconds of processor time, of user and
+ * system. Exits with the command's status.
  */
 #include <linux/perf_event.h>
 #include <stdint.h>
@@ -81,15 +81,11 @@ int main(int argc, char **argv)
     struct rusage usage;
     getrusage(RUSAGE_CHILDREN, &usage);
     uint64_t cost = 0;
-    const char *what = "instructions";
-    if (counter < 0 || read(counter, &cost, sizeof cost) != sizeof cost || cost == 0) {
-        what = "ns";
-        cost = nanoseconds(usage.ru_utime);
-    }
+    if (counter < 0 || read(counter, &cost, sizeof cost) != sizeof cost)
+        cost = 0;
     FILE *report = fopen(argv[1], "w");
     if (!report ||
-        fprintf(report, "%llu %s %ld %llu %llu\n", (unsigned long long)cost, what, usage.ru_maxrss,
-                bytes,
+        fprintf(report, "%llu %ld %llu %llu\n", (unsigned long long)cost, usage.ru_maxrss, bytes,
                 (unsigned long long)(nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime))) <
             0 ||
         fclose(report) != 0)
