@@ -1,5 +1,5 @@
 /*
- * record.c - the cost of an event of the recorder, beside that of reading the clock.
+ * record.c - the cost of an event of the recorder, compared with that of reading the clock.
  *
  *   record [EVENTS]     default: 5000000 for each case
  *

@@ -22,7 +22,7 @@ typedef enum recovery {
 
 /* Recover the trace of in->source, report the damage (rule GOTRACE_RULE_NONE: it was reported) and
  * what was lost, and read the recovered trace from now on. If it is not recovered, in is unchanged
- * but for its findings. */
+ * except for its findings. */
 recovery recovery_read(input *in, const gotrace_error *damage);
 
 /* If the input is a crash file of a recorder, read the trace that is made of it from now on.

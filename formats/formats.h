@@ -133,7 +133,7 @@ typedef struct convert_job {
     const convert_tracks *tracks; /* added ones, in perfetto; NULL: none */
     bool recovered;               /* the trace is damaged: this is what could be recovered */
     /* If part_size is not 0, the format writes several documents of about that many bytes, and
-     * calls next_part before each but the first. next_part returns false to stop. */
+     * calls next_part before each except the first. next_part returns false to stop. */
     uint64_t part_size;
     bool (*next_part)(void *ctx);
     void *ctx;

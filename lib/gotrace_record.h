@@ -279,8 +279,8 @@ GOTRACE_API void gotrace_rec_go_switch_destroy(gotrace_rec_thread *thread, gotra
 
 /* ---- memory manager --------------------------------------------------------------------------
  *
- * From 1.22 on these need a proc, and all but sweeps and heap sizes a running goroutine; an event
- * without them is not recorded.
+ * From 1.22 on these need a proc, and all except sweeps and heap sizes a running goroutine; an
+ * event without them is not recorded.
  */
 
 /* The number of procs changes. */

@@ -167,7 +167,7 @@ static bool is_of_compiler(text t)
 }
 
 /* The rest of a function's name after its package: words are replaced, except those of the
- * compiler, and numbers that follow these: ".(*T).Do.func1.2-fm". False if there is anything but
+ * compiler, and numbers that follow these: ".(*T).Do.func1.2-fm". False if there is anything except
  * words and what joins them. */
 static bool put_symbol(maker *m, text rest, bool is_main)
 {

@@ -68,8 +68,8 @@ gotrace_status mutate_new(const void *bytes, size_t size, const gotrace_config *
                           mutate **mutation, gotrace_error *error);
 
 /* Make a variant. Returns GOTRACE_END if that is impossible; error says why. ANY and KEEP: there is
- * nothing to change; BREAK: there is no place to violate only that rule; all but RAW: it is not a
- * trace. GOTRACE_ERROR on a system error or an exceeded limit. */
+ * nothing to change; BREAK: there is no place to violate only that rule; all except RAW: it is not
+ * a trace. GOTRACE_ERROR on a system error or an exceeded limit. */
 gotrace_status mutate_make(mutate *m, const mutate_job *job, mutate_variant *variant,
                            gotrace_error *error);
 void mutate_free(mutate *m);

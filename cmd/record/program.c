@@ -74,7 +74,7 @@ static int status_of(int error)
     return error == ENOENT ? PROGRAM_NOT_FOUND : PROGRAM_NOT_EXECUTED;
 }
 
-/* The library is beside libgotrace.so in the build folder, and in a folder beside it when it is
+/* The library is next to libgotrace.so in the build folder, and in a folder next to it when it is
  * installed. */
 static char *find_preload(void)
 {
@@ -194,7 +194,8 @@ int program_find(program *p, const char *const *args)
         return PROGRAM_NOT_EXECUTED;
     }
     if (!(p->preload = find_preload())) {
-        diag_error("libgotrace-preload.so is not installed beside the library [system.open]");
+        diag_error(
+            "libgotrace-preload.so is not installed in the folder of the library [system.open]");
         return EXIT_SYSTEM;
     }
     return EXIT_SOUND;

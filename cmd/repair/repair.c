@@ -240,7 +240,7 @@ static void report_rebuilt(repair *r, const repair_changes *rebuilt, const char 
                       plural(rebuilt->most_early));
     if (rebuilt->added > 0)
         repair_report(r, REPAIR_ADDED, GOTRACE_NO_OFFSET, rebuilt->added,
-                      "made up: %" PRIu64 " event%s without which others could not have happened",
+                      "added: %" PRIu64 " event%s without which others could not have happened",
                       rebuilt->added, plural(rebuilt->added));
     if (rebuilt->dropped > 0)
         repair_report(r, REPAIR_DROPPED, GOTRACE_NO_OFFSET, rebuilt->dropped,

@@ -3,7 +3,7 @@
  *
  * Values below 128 have a bucket each; larger ones share it with those that differ by less than one
  * in 64, so that a quantile differs from the exact one by less than 0.8 %. Memory is proportional
- * to the number of different buckets, and at most 15 KB; equal values need none but the struct.
+ * to the number of different buckets, and at most 15 KB; equal values need only the struct.
  */
 #ifndef ANALYSE_HISTOGRAM_H
 #define ANALYSE_HISTOGRAM_H

@@ -123,8 +123,8 @@ void stat_load_end(run *r);
 /* stat_figure of a new name. */
 void *stat_make_figure(figures *f, uint32_t name, size_t size);
 
-/* The figure of that name, which is made if it is new: zeroed but for its first member, the name;
- * NULL if memory is refused. */
+/* The figure of that name, which is made if it is new: zeroed except for its first member, the
+ * name; NULL if memory is refused. */
 static inline void *stat_figure(figures *f, uint32_t name, size_t size)
 {
     if (name < f->names && f->by_name[name])

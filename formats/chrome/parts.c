@@ -122,7 +122,7 @@ static void save_slice(chrome_parts *p, const chrome_record *record, const char 
     *saved = (chrome_saved){.record = *record, .text = copy};
     saved->record.time = p->part_end;
     saved->record.values[CHROME_STACK] = 0;
-    chrome_record cut = saved->record; /* as in all parts but the last */
+    chrome_record cut = saved->record; /* as in all parts except the last */
     cut.values[CHROME_END_STACK] = 0;
     saved->bytes = length_of(p, &cut, copy);
     p->carried_bytes += saved->bytes;

@@ -19,7 +19,7 @@ typedef struct system_goroutines {
     bool needed;            /* goroutines matter for this job */
     bool left_out;          /* some are omitted: */
     bool no_system;         /* convert_job.no_system */
-    const select_ids *only; /* all but these; NULL: none */
+    const select_ids *only; /* all except these; NULL: none */
     uint64_t *count;        /* of events of these, or about them */
     bool complete;          /* the whole v2 trace was read ahead */
     bool current_is_out;    /* the goroutine of the last event is omitted */

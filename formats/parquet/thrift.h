@@ -36,7 +36,7 @@ enum {
 
 enum { THRIFT_DEPTH = 8 };
 
-/* A writer; zeroed but for to. Fields of a struct are written by ascending id. */
+/* A writer; zeroed except for to. Fields of a struct are written by ascending id. */
 typedef struct thrift {
     byte_buffer *to;
     unsigned depth;

@@ -56,7 +56,7 @@
  * refers to them. The ends of slices do not have the flag that requires the incremental state,
  * because they do not refer to it. With --from, state is tracked from the start of the trace;
  * whatever is open when the time range begins or ends, begins or ends there. Timestamps never
- * decrease, but for slices without a begin: an event with an earlier time gets the time of the
+ * decrease, except for slices without a begin: an event with an earlier time gets the time of the
  * packet before. Whatever is open when the trace ends is closed there.
  */
 #include <errno.h>

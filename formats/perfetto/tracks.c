@@ -310,7 +310,7 @@ static bool describe_at_once(perfetto *p, const perfetto_goroutine *g, uint64_t 
     size_t entry_size = (size_t)(entry >> 56) + 2 + l->size, size = 2 + l->size;
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
         size += fields[i] >> 56;
-    /* The packet, with all but its size in p->head, then interned data, then the descriptor. */
+    /* The packet, with all except its size in p->head, then interned data, then the descriptor. */
     const perfetto_head *head = &p->head;
     size_t first = head->size - 3U; /* without tag and size before it, and the tag of the time */
     uint8_t *at = protobuf_at(&p->w);

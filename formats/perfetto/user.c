@@ -7,7 +7,7 @@
 enum {
     /* The viewer does not show slices nested deeper than 512. */
     MOST_REGIONS = 400,
-    /* Deeper tasks are placed beside their parents (the viewer allows 100 tracks above one). */
+    /* Deeper tasks are placed next to their parents (the viewer allows 100 tracks above one). */
     MOST_TASK_DEPTH = 50,
 };
 

@@ -236,8 +236,8 @@ gotrace_status script_fail_arg(script_job *job, uint64_t line, const char *name,
     if (is_by_meaning(name, size) && !script_is_meaning(job)) {
         job->unreadable = true;
         return script_fail(job, line,
-                           "%s has no argument \"%s\" at level raw; at level meaning it has, which "
-                           "the first line has to set: level=meaning",
+                           "%s has the argument \"%s\" only at level meaning, which the first "
+                           "line has to set: level=meaning",
                            shape->spec->name, script_show(name, size).text);
     }
     for (size_t i = 0; i < shape->arg_count; i++)

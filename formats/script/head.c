@@ -163,8 +163,8 @@ gotrace_status script_head_list(script_job *job, uint64_t line, bool is_events)
         return GOTRACE_OK;
     return script_fail(job, line,
                        is_events ? "\"events\" found, but no \"level\": \"meaning\" before it"
-                                 : "\"records\" found, which a script of level raw has; one of "
-                                   "level meaning has \"events\"");
+                                 : "\"records\" found, which a script of level raw has; a "
+                                   "script of level meaning has \"events\"");
 }
 
 gotrace_status script_head_end(script_job *job, uint64_t line)

@@ -244,8 +244,8 @@ static gotrace_status check_form(gotrace_encoder *e, const gotrace_record *recor
     if (gt_is_v2(e->version))
         return form == 0 ? GOTRACE_OK
                          : fail_record(e, GOTRACE_RULE_USAGE, spec->name,
-                                       "has form %llu; from go 1.%llu on there is none but 0", form,
-                                       GOTRACE_FIRST_V2);
+                                       "has form %llu; from go 1.%llu on there is only form 0",
+                                       form, GOTRACE_FIRST_V2);
     unsigned least = e->version < GT_FIRST_NUMBERED ? 2 : 1;
     if (form > 3)
         return fail_record(e, GOTRACE_RULE_USAGE, spec->name,

@@ -330,9 +330,8 @@ __attribute__((cold)) static gotrace_status misfit(gotrace_writer *w, const gotr
         return gt_error_set(&w->error, GOTRACE_RULE_EVENT_ARITY, GT_NO_PLACE,
                             "%s with %zu arguments; %u are expected in go 1.%d", spec->name,
                             h->arg_count, shape->arg_count, w->version);
-    return gt_error_set(&w->error, GOTRACE_RULE_USAGE, GT_NO_PLACE,
-                        "%s with a %s, which it has not", spec->name,
-                        h->stack != 0 && !shape->stack ? "stack" : "message");
+    return gt_error_set(&w->error, GOTRACE_RULE_USAGE, GT_NO_PLACE, "%s cannot have a %s",
+                        spec->name, h->stack != 0 && !shape->stack ? "stack" : "message");
 }
 
 /* Ids passed by callers continue across generations, so that one of an earlier generation is

@@ -438,11 +438,11 @@ START_TEST(misuse)
     refuse(w, &h, GOTRACE_RULE_EVENT_ARITY, "HeapAlloc with 2 arguments; 1 are expected");
     h.arg_count = 1;
     h.stack = 1;
-    refuse(w, &h, GOTRACE_RULE_USAGE, "HeapAlloc with a stack");
+    refuse(w, &h, GOTRACE_RULE_USAGE, "HeapAlloc cannot have a stack");
     h.stack = 0;
     h.data_size = 1;
     h.data = "x";
-    refuse(w, &h, GOTRACE_RULE_USAGE, "HeapAlloc with a message");
+    refuse(w, &h, GOTRACE_RULE_USAGE, "HeapAlloc cannot have a message");
     h.data_size = 0;
     ck_assert_int_eq(gotrace_writer_event(w, &h), GOTRACE_OK);
     ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);

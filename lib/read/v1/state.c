@@ -274,7 +274,7 @@ static bool create(gt_step *s, const gotrace_semantics *does)
         s->states->assumed->void_ = true;
     if (made->known &&
         !BROKEN(s, GOTRACE_RULE_GO_CREATE, "goroutine %llu is created, but %s", id(made->id),
-                made->state == GT_DEAD ? "there was one of that id" : "there is one of that id"))
+                made->state == GT_DEAD ? "it existed before" : "it already exists"))
         return false;
     bool initial = !s->states->started && e->goroutine == 0;
     made->shown = initial ? GOTRACE_STATE_UNDETERMINED : GOTRACE_STATE_NOT_EXIST;
@@ -320,7 +320,7 @@ GT_INLINE bool unblock(gt_step *s, const gotrace_semantics *does)
         s->effect->lane = LANE_TIMER;
     if (!is_in(s, s->g, GT_RUNNING) &&
         !BROKEN(s, GOTRACE_RULE_GO_UNBLOCK,
-                "goroutine %llu unblocks %llu, but it is %s; it has to be running",
+                "goroutine %llu unblocks goroutine %llu, but is %s itself; it has to be running",
                 id(e->goroutine), id(e->args[0]), gt_status_name(s->g->state)))
         return false;
     if (!timer && !is_on_proc(s, e->goroutine) &&

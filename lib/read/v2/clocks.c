@@ -1,8 +1,8 @@
 /*
  * clocks.c - the batch of clocks of each generation: the frequency and, from 1.25 on, the clocks.
  *
- * The bytes of such a batch are determined but for the values of its numbers, so that a flipped bit
- * that makes it unreadable is found without reading the rest of the trace. Source: Go 1.22,
+ * The bytes of such a batch are determined except for the values of its numbers, so that a flipped
+ * bit that makes it unreadable is found without reading the rest of the trace. Source: Go 1.22,
  * runtime/trace2.go, traceFrequency; Go 1.25, runtime/tracetime.go, traceSyncBatch.
  */
 #include "read/v2/flips.h"
@@ -172,17 +172,17 @@ bool gt_v2_frequency_flip(const gotrace_reader *reader, size_t n, gotrace_flip *
     return false;
 }
 
-/* Whether a generation begins nearer to the one beside it with its own frequency than with that of
- * the others. So do those that gotrace cut and repair write, in ns, beside copied ones. */
+/* Whether a generation begins nearer to its neighbour with its own frequency than with that of
+ * the others. So do those that gotrace cut and repair write, in ns, next to copied ones. */
 static bool fits_better(const struct gt_v2 *v2, size_t n)
 {
-    const gt_generation *g = &v2->generations[n], *beside = n ? g - 1 : g + 1;
+    const gt_generation *g = &v2->generations[n], *neighbour = n ? g - 1 : g + 1;
     if (n + 1 == v2->generation_count && n == 0)
         return false;
     if (g->frequency == 0 || g->frequency == v2->common_frequency)
         return false;
-    uint64_t frequency = beside->own_frequency ? beside->frequency : v2->common_frequency;
-    double time = (double)beside->summary.begin / (double)frequency;
+    uint64_t frequency = neighbour->own_frequency ? neighbour->frequency : v2->common_frequency;
+    double time = (double)neighbour->summary.begin / (double)frequency;
     double own = (double)g->summary.begin / (double)g->frequency - time;
     double common = (double)g->summary.begin / (double)v2->common_frequency - time;
     return own * own < common * common;

@@ -25,7 +25,7 @@ void gt_v2_find_id_flips(const gotrace_reader *reader, const gt_batch *batch, co
                          const uint8_t *end, gt_candidates *candidates);
 
 /* Whether the first records after the first byte of a batch are those of a table of batch->kind;
- * whether, but for a bit of its first byte, it is one of events. False on failure. */
+ * whether, except for a bit of its first byte, it is one of events. False on failure. */
 bool gt_v2_is_table(gotrace_reader *reader, const gt_batch *batch, bool *fits);
 bool gt_v2_begins_with_event(gotrace_reader *reader, const gt_batch *batch, bool *fits);
 

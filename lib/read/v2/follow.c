@@ -146,13 +146,15 @@ bool gt_v2_context_report(gt_follow *f, unsigned needs)
         return resume_proc(f);
     if ((needs & GOTRACE_NEEDS_NO_PROC) && f->p)
         return GT_BROKEN(f, GOTRACE_RULE_CONTEXT,
-                         "%s needs a thread without a proc, but it has %llu", name, num(f->p->id));
+                         "%s needs a thread without a proc, but its thread has proc %llu", name,
+                         num(f->p->id));
     if ((needs & GOTRACE_NEEDS_GOROUTINE) && !f->g)
         return GT_BROKEN(f, GOTRACE_RULE_CONTEXT, "%s needs a goroutine, and its thread has none",
                          name) &&
                resume_last(f);
     return GT_BROKEN(f, GOTRACE_RULE_CONTEXT,
-                     "%s needs a thread without a goroutine, but it has %llu", name, num(f->g->id));
+                     "%s needs a thread without a goroutine, but its thread has goroutine %llu",
+                     name, num(f->g->id));
 }
 
 /* Ids that mean "none" are stored like others, as in Go's reader. */
@@ -359,7 +361,7 @@ static bool check_own_proc(gt_follow *f, const gotrace_semantics *does, uint64_t
     if (does->numbered)
         return (p->generation == f->generation && seq == p->seq + 1) ||
                GT_BROKEN(f, GOTRACE_RULE_ORDER_SEQUENCE,
-                         "%s has sequence number %llu of proc %llu, which stands at %llu",
+                         "%s has sequence number %llu of proc %llu, which is at %llu",
                          gt_v2_name_of(f), num(seq), num(p->id), num(p->seq));
     uint8_t from = proc_status_of(does->proc.from);
     bool stops = does->resource == GOTRACE_RESOURCE_PROC;

@@ -98,7 +98,7 @@ static inline int64_t gt_v2_take_time(struct gt_v2 *v2, int64_t time)
     return time;
 }
 
-/* The same for all but syncs, which are not events of the trace. */
+/* The same for all except syncs, which are not events of the trace. */
 static inline int64_t gt_v2_take_event_time(gotrace_reader *reader, struct gt_v2 *v2, int64_t time)
 {
     time = gt_v2_take_time(v2, time);

@@ -301,7 +301,7 @@ static bool check_frequency(gotrace_reader *reader, struct gt_v2 *v2, gt_generat
     return found == 0 ||
            gt_report(reader, GOTRACE_RULE_CLOCK_BACK, GT_AT(g->summary.offset),
                      "generation %llu has a frequency of %llu ticks per second, but the others "
-                     "have %llu, which is taken for it too",
+                     "have %llu, which is used for this generation too",
                      (unsigned long long)g->summary.generation, (unsigned long long)found,
                      (unsigned long long)common);
 }
@@ -498,7 +498,7 @@ static bool load_batches(gotrace_reader *reader, struct gt_v2 *v2, gt_generation
     return true;
 }
 
-/* Counts as before, but for problems. */
+/* Counts as before, except for problems. */
 static void forget(gotrace_reader *reader, const gotrace_summary *before)
 {
     const gotrace_summary now = reader->summary;

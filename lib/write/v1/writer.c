@@ -215,7 +215,7 @@ static bool check_id(gt_w_step *s, uint64_t id)
 {
     return id != 0 ||
            gt_w_refuse(s->w, GOTRACE_RULE_GO_CREATE,
-                       "%s: goroutine 0 stands for none; ids begin with 1", gt_w_name(s));
+                       "%s: goroutine 0 means no goroutine; ids begin with 1", gt_w_name(s));
 }
 
 /* Refuses the event, with the rule about the state of the goroutine in its argument. */
@@ -264,8 +264,8 @@ static bool create(gt_w_step *s)
         return false;
     bool known = gt_w_find_goroutine(s->w, id) != NULL;
     if ((known || gt_w_has_ended(s->w, id)) &&
-        !gt_w_refuse(s->w, GOTRACE_RULE_GO_CREATE, "goroutine %llu is created, but there %s one",
-                     num(id), known ? "is" : "was"))
+        !gt_w_refuse(s->w, GOTRACE_RULE_GO_CREATE, "goroutine %llu is created, but %s", num(id),
+                     known ? "it already exists" : "it existed before"))
         return false;
     if (!enter_context(s))
         return false;

@@ -277,7 +277,8 @@ GT_INLINE bool check_own(gt_w_step *s, const gotrace_semantics *does)
     if (does->after_steal)
         return !p || p->state != GT_W_IN_SYSCALL ||
                gt_w_refuse(s->w, GOTRACE_RULE_PROC_STEAL,
-                           "%s: thread %lld still has proc %lld; it has to be taken from it before",
+                           "%s: thread %lld still has proc %lld, which has to be taken from the "
+                           "thread before",
                            gt_w_name(s), (long long)s->t->id, (long long)p->id);
     if (!p || does->proc.from != GOTRACE_STATE_SYSCALL)
         return true;
@@ -294,7 +295,7 @@ static bool create(gt_w_step *s, const gotrace_semantics *does)
     gt_w_goroutine *g = gt_w_find_goroutine(s->w, id);
     if (g && (g->state != GT_W_NONE || g == s->g) &&
         !gt_w_refuse(s->w, GOTRACE_RULE_GO_CREATE,
-                     "goroutine %llu is created, but there is one of that id", num(id)))
+                     "goroutine %llu is created, but it already exists", num(id)))
         return false;
     /* A call from C may be on a thread that still has a proc, which is not recorded. */
     if (does->needs & GOTRACE_NEEDS_PROC ? !enter_running(s) : !gt_w_open_generation(s->w))
