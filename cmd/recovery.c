@@ -130,12 +130,12 @@ static bool use_recovered(recovering *r, input *in, const repair_totals *totals,
     return true;
 }
 
-/* Whether the recovered trace has events, and data is lost. If nothing is wrong but flipped bits,
- * which the reader restores too, and violated rules, events are read as recorded. */
+/* Whether the recovered trace has events, and data is lost. If rules are violated, and nothing else
+ * is wrong, events are read as recorded. */
 static bool is_gain(const recovering *r, const repair_totals *t)
 {
-    static const repair_kind none_lost[] = {REPAIR_BIT,   REPAIR_REWRITTEN, REPAIR_KEPT,
-                                            REPAIR_ADDED, REPAIR_DROPPED,   REPAIR_CLOCK};
+    static const repair_kind none_lost[] = {REPAIR_REWRITTEN, REPAIR_KEPT, REPAIR_ADDED,
+                                            REPAIR_DROPPED, REPAIR_CLOCK};
     uint64_t found = 0;
     for (unsigned kind = 0; kind < REPAIR_KIND_COUNT; kind++)
         found += r->losses.found[kind];

@@ -145,17 +145,6 @@ GOTRACE_API void gotrace_reader_deselect_stack(gotrace_reader *reader, uint64_t 
  * Flipped bits
  */
 
-/* A byte of which a bit is flipped. Fixed. */
-typedef struct gotrace_flip {
-    uint64_t offset;
-    uint8_t mask;
-} gotrace_flip;
-
-/* The n-th bit that the reader takes to be flipped, and reads as it was before, which it reported:
- * a record could not be read, or a generation's frequency is not that of the others. All are known
- * after GOTRACE_END. False past the last one. */
-GOTRACE_API bool gotrace_reader_flip(const gotrace_reader *reader, size_t n, gotrace_flip *flip);
-
 /* ---------------------------------------------------------------------------------------------
  * Damage
  */

@@ -404,33 +404,11 @@ static bool mend_trace(repair *r)
     return done;
 }
 
-/* Restores the bits that the reader takes to be flipped. */
-static bool restore_bits(repair *r, verdict *v)
-{
-    enum { MOST_ROUNDS = 4 }; /* a restored bit may make others visible */
-    uint8_t *bytes = r->file.bytes + (r->bytes - r->file.bytes);
-    for (unsigned times = 0; times < MOST_ROUNDS && v->flip_count > 0; times++) {
-        for (size_t i = 0; i < v->flip_count; i++) {
-            const gotrace_flip *flip = &v->flips[i];
-            bytes[flip->offset] ^= flip->mask;
-            r->totals->identical = false;
-            repair_report(r, REPAIR_BIT, flip->offset, flip->mask,
-                          "bit %d of the byte was flipped; it is 0x%02x now",
-                          __builtin_ctz(flip->mask), bytes[flip->offset]);
-        }
-        if (!repair_examine(r, r->bytes, r->size, NULL, NULL, v))
-            return false;
-    }
-    return true;
-}
-
 static bool one_trace(repair *r)
 {
     verdict v = {.sound = false};
     r->totals->traces++;
     if (!r->headless && !repair_examine(r, r->bytes, r->size, NULL, NULL, &v))
-        return false;
-    if (!restore_bits(r, &v))
         return false;
     bool done;
     if (v.sound) {

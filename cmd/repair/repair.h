@@ -7,7 +7,6 @@
  *                            trace begins at each header that is followed by a batch.
  *   guess   headless.c       Without a header: decide whether this is a trace, and of which
  *                            version.
- *   bits    repair.c         Restore the bits that the reader takes to be flipped.
  *   scan    scan.c           Find sound batches. Records are read until one is invalid in the
  *                            version; then the next batch is searched. A v2 header (generation,
  *                            thread, time, size) is accepted if the records in the batch are whole,
@@ -59,8 +58,8 @@
     X(TRACE, "trace", "another trace begins")                                                      \
     X(HEADER, "header.lost", "the header is lost; the version was guessed")                        \
     X(BYTES, "bytes.lost", "bytes that belong to no sound batch were left out")                    \
-    X(BIT, "bit.flipped", "a bit of an unreadable record or of a frequency was restored")          \
     X(TRUNCATED, "batch.cut", "a batch is damaged or cut off; what precedes that is kept")         \
+    X(SIZE, "batch.size", "the size of a batch was wrong, and was corrected")                      \
     X(RESUMED, "batch.resumed", "a batch continues after the damage")                              \
     X(DUPLICATE, "batch.duplicate", "a duplicate of a batch was left out")                         \
     X(ORDER, "batch.order", "batches in the wrong order were sorted")                              \
@@ -161,6 +160,7 @@ typedef struct repair_batch {
     bool resumed;       /* continues the batch before it */
     bool tables;        /* v1: only its strings and stacks are used */
     bool changed;       /* the header must be rewritten */
+    bool resized;       /* the size in the header is wrong, and its records are not cut off */
     size_t late;        /* offset of a record whose time delta is reduced, 0: none */
     uint64_t less;      /* by this number of ticks */
     uint64_t goroutine; /* v1: highest id */

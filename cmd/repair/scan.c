@@ -329,6 +329,7 @@ static bool v2_batch(repair *r, size_t at, bool sure, repair_batch *b)
                                            repair_is_text(r, r->bytes + b->end, r->size)));
     if (right || b->cut)
         v2_leave_out_last(r, b);
+    b->resized = !b->cut;
     return good;
 }
 

@@ -58,9 +58,6 @@ bool verdict_each(gotrace_source *source, const gotrace_config *user, verdict_pr
             failure = *gotrace_reader_error(reader);
         v->events = gotrace_reader_summary(reader)->events;
         v->timed_records = gotrace_reader_summary(reader)->timed_records;
-        while (v->flip_count < VERDICT_FLIPS &&
-               gotrace_reader_flip(reader, v->flip_count, &v->flips[v->flip_count]))
-            v->flip_count++;
     }
     gotrace_reader_close(reader);
     return settle(&l, &failure, error);

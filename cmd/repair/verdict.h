@@ -5,15 +5,11 @@
 #include "formats/common/out.h"
 #include "gotrace_experimental.h"
 
-enum { VERDICT_FLIPS = 16 };
-
 typedef struct verdict {
     bool sound;                          /* no error; warnings are possible */
     uint64_t events, timed_records;      /* as in gotrace_summary */
     gotrace_error first;                 /* first error */
     uint32_t counts[GOTRACE_RULE_LIMIT]; /* number of reports per rule, including warnings */
-    gotrace_flip flips[VERDICT_FLIPS];   /* bits that the reader takes to be flipped */
-    size_t flip_count;
 } verdict;
 
 typedef void (*verdict_problem_fn)(void *ctx, const gotrace_error *problem);

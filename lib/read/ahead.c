@@ -7,7 +7,6 @@ enum { MOST_THREADS = 64 };
 struct gt_ahead {
     gotrace_reader *reader;
     int version;           /* a copy: the reading thread writes the summary */
-    gt_flips flips;        /* of the reader, for those of pieces */
     gotrace_config config; /* for the readers of pieces */
     gotrace_limits limits;
     gt_ahead_way way;
@@ -49,7 +48,6 @@ bool gt_ahead_open(gt_ahead *a, gt_job *job, gotrace_problem_fn on_problem)
     if (gotrace_reader_open(a->reader->source, &config, &job->reader, NULL) < 0 ||
         job->reader->summary.version != a->version) /* the file was changed */
         return false;
-    job->reader->flips = a->flips;
     gt_assumptions_init(&job->assumed, &job->reader->heap);
     job->assumed.stop = &a->ends;
     return true;
@@ -220,8 +218,6 @@ gt_ahead *gt_ahead_start(gotrace_reader *reader, const gt_ahead_way *way, size_t
     size_t left = end - first;
     a->reader = reader;
     a->version = reader->summary.version;
-    a->flips = reader->flips;
-    a->flips.off = true;
     a->way = *way;
     a->job_count = 2 * most + 1 < left ? 2 * most + 1 : left; /* so that no thread has to wait */
     a->next = first;

@@ -59,18 +59,6 @@ static bool follows_from_fault(gotrace_reader *reader, gotrace_rule rule, uint64
     return follows;
 }
 
-/* A problem that is corrected by a bit: the rest of the trace can be read. */
-static void mend_problem(gotrace_reader *reader, gotrace_error *problem)
-{
-    const gotrace_flip *flip = &reader->flips.list[reader->flips.count - 1];
-    size_t used = strlen(problem->message);
-    snprintf(problem->message + used, sizeof problem->message - used,
-             "; bit %u of the byte at 0x%llx is taken to be flipped",
-             (unsigned)__builtin_ctz(flip->mask), (unsigned long long)flip->offset);
-    if (problem->severity == GOTRACE_FATAL)
-        problem->severity = GOTRACE_PROBLEM;
-}
-
 static void copy_code_place(gotrace_error *problem, const gotrace_error *where)
 {
     problem->time = where->time;
@@ -93,21 +81,17 @@ bool gt_report(gotrace_reader *reader, gotrace_rule rule, gt_place place, const 
 bool gt_report_in_code(gotrace_reader *reader, gotrace_rule rule, gt_place place,
                        const gotrace_error *where, const char *message)
 {
-    bool mended = reader->flips.mends;
-    reader->flips.mends = false;
-    if ((reader->quiet && !reader->flips.trial) || place.offset < reader->flips.replayed)
+    if (reader->quiet || place.offset < reader->reported)
         return true;
     /* Go writes strings and stacks that nothing refers to. */
     if (rule == GOTRACE_RULE_TABLE_UNUSED && !reader->config.every_problem)
         return true;
-    if (!mended && follows_from_fault(reader, rule, place.offset))
+    if (follows_from_fault(reader, rule, place.offset))
         return true;
     gotrace_error problem;
     gt_error_set(&problem, rule, place, "%s", message);
     if (where)
         copy_code_place(&problem, where);
-    if (mended)
-        mend_problem(reader, &problem);
     count_problem(reader, &problem);
     if (reader->config.on_problem &&
         !reader->config.on_problem(reader->config.callback_ctx, &problem)) {
@@ -580,6 +564,12 @@ static bool fail_changed(gotrace_reader *reader)
     return gt_fail(reader);
 }
 
+gotrace_status gt_read_bytes(gotrace_reader *reader, uint64_t offset, void *buffer, size_t size,
+                             size_t *got)
+{
+    return gt_source_read(reader->source, offset, buffer, size, got, &reader->error);
+}
+
 gotrace_reader *gt_open_helper(gotrace_reader *reader, const gotrace_config *config)
 {
     gotrace_limits limits = reader->limits;
@@ -621,8 +611,6 @@ bool gt_find_damage(gotrace_reader *reader)
     if (!other)
         return false;
     other->finds_damage = reader;
-    other->flips = reader->flips;
-    other->flips.off = true;
     bool done = gotrace_reader_check(other) == GOTRACE_END;
     if (done)
         reader->damaged_from = other->damaged_from;
@@ -651,14 +639,6 @@ const gotrace_summary *gotrace_reader_summary(const gotrace_reader *reader)
 uint64_t gotrace_reader_problems(const gotrace_reader *reader, gotrace_class class_)
 {
     return (unsigned)class_ < GT_CLASSES ? reader->problems[class_] : 0;
-}
-
-bool gotrace_reader_flip(const gotrace_reader *reader, size_t n, gotrace_flip *flip)
-{
-    if (n >= reader->flips.count)
-        return gt_v2_frequency_flip(reader, n - reader->flips.count, flip);
-    *flip = reader->flips.list[n];
-    return true;
 }
 
 const gotrace_proc_summary *gotrace_reader_proc(const gotrace_reader *reader, size_t n)

@@ -20,7 +20,6 @@
 #include "read/tables.h"
 #include "core/wire.h"
 #include "read/faults.h"
-#include "read/flips.h"
 #include "read/goroutines.h"
 #include "read/wanted.h"
 
@@ -116,7 +115,7 @@ struct gotrace_reader {
     int64_t first_ticks, last_ticks;
     enum { GT_FRESH, GT_INDEXED, GT_READING, GT_ENDED, GT_FAILED } stage;
     gt_faults faults;
-    gt_flips flips;
+    uint64_t reported; /* the first pass is repeated: what is before this was reported */
     size_t adopted; /* number of pieces that were checked ahead; see ahead.h */
     gt_wanted wanted;
     int64_t since; /* v1, of a wanted event: gotrace_event.since in ticks */
@@ -185,6 +184,10 @@ void gt_select_types(gotrace_reader *reader);
 
 /* All events were returned or checked: GOTRACE_END, or GOTRACE_ERROR. */
 gotrace_status gt_finish(gotrace_reader *reader);
+
+/* gt_source_read; a failure is in reader->error. */
+gotrace_status gt_read_bytes(gotrace_reader *reader, uint64_t offset, void *buffer, size_t size,
+                             size_t *got);
 
 /* Counts bytes as read and calls on_progress at intervals. */
 void gt_progress(gotrace_reader *reader, uint64_t bytes);

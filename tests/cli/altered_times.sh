@@ -97,8 +97,6 @@ echo '== the same, with the header of another batch and with an event that does 
 flipped late_too go1.26-threads.trace 359.6 1224.4 3051.0
 echo '== the frequency of one of four generations'
 flipped frequency go1.26-gens.trace 5539.5
-echo '== the same, and that of another one cannot be read'
-flipped frequencies go1.26-gens.trace 5539.5 45.7
 
 # The tables of the generation, written when its last event is there, are later than the next generation's first batch.
 echo '== sound: a thread that is interrupted while it records the last event of a generation'

@@ -406,7 +406,7 @@ START_TEST(the_memory_limit_holds_for_all_threads)
 }
 END_TEST
 
-/* The search for damage, and for flipped bits, reads the trace with other readers. */
+/* The search for damage reads the trace with other readers. */
 START_TEST(the_memory_limit_holds_for_damaged_traces)
 {
     enum { STEPS = 8 };

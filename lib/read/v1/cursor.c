@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "read/v1/flips.h"
+#include "read/v1/values.h"
 
 enum {
     /* Zeroed bytes after the window, more than the values of any record decoded without bounds

@@ -10,7 +10,7 @@
 #include "core/times.h"
 #include "core/tracer_names.h"
 #include "read/text.h"
-#include "read/v1/flips.h"
+#include "read/v1/values.h"
 #include "read/v1/index.h"
 
 enum {
@@ -18,7 +18,6 @@ enum {
     /* Refill the window if fewer bytes than this are left. Enough for any record that the fast path
      * handles. */
     NEAR_END = 64,
-    STARTS = 16,
 };
 
 typedef struct skim {
@@ -28,14 +27,12 @@ typedef struct skim {
     size_t capacity, have; /* size of window; bytes of the file in it */
     uint64_t base;         /* offset in the file of window[0] */
     const uint8_t *p, *end;
-    bool at_end;             /* the window reaches the end of the file */
-    bool ended;              /* by damage */
-    bool again;              /* a bit was corrected, or text was found: the pass begins again */
-    uint64_t text;           /* where a text begins; UINT64_MAX: none was found */
-    bool no_text;            /* none is looked for */
-    bool mixed;              /* the pass ended at a text */
-    uint64_t starts[STARTS]; /* offsets of records at which skim_fast began; the last ones */
-    size_t start_count;
+    bool at_end;        /* the window reaches the end of the file */
+    bool ended;         /* by damage */
+    bool again;         /* text was found: the pass begins again */
+    uint64_t text;      /* where a text begins; UINT64_MAX: none was found */
+    bool no_text;       /* none is looked for */
+    bool mixed;         /* the pass ended at a text */
     uint8_t counts[64]; /* number of values by type */
     unsigned inline_least;
     uint8_t skips[256]; /* see skim_fast */
@@ -61,16 +58,14 @@ static gt_place place_of(const skim *s, const uint8_t *p)
     return (gt_place){offset_of(s, p), s->batches ? s->batches - 1 : GOTRACE_NO_OFFSET, s->record};
 }
 
-/* Reports damage at p and ends the pass there: nothing after p can be read, unless a bit is
- * corrected. */
+/* Reports damage at p and ends the pass there: nothing after p can be read. */
 #define DAMAGED(s, at, rule, ...)                                                                  \
     (damage_at(s, at), gt_report((s)->reader, rule, place_of(s, at), __VA_ARGS__))
 
 static void damage_at(skim *s, const uint8_t *p)
 {
     s->ended = true;
-    if (!s->again)
-        s->reader->summary.unread_bytes = s->reader->summary.size - offset_of(s, p);
+    s->reader->summary.unread_bytes = s->reader->summary.size - offset_of(s, p);
 }
 
 /* Makes `need` bytes from p on available, or all that are left, by moving the rest to the front of
@@ -96,36 +91,6 @@ static bool refill(skim *s, size_t need)
     s->at_end = got < s->capacity - left;
     gt_progress(reader, got);
     return true;
-}
-
-/* ---- flipped bits ---------------------------------------------------------------------------- */
-
-/* A record from which on at least so many bytes lead to p, if there is one. */
-static uint64_t start_before(const skim *s, uint64_t p)
-{
-    enum { BEFORE = 256 };
-    uint64_t found = p;
-    for (size_t i = 0; i < STARTS && i < s->start_count && p - found < BEFORE; i++)
-        found = s->starts[(s->start_count - 1 - i) % STARTS];
-    return found;
-}
-
-/* The record at s->p does not fit the format. If that is because a bit is flipped, it is corrected:
- * the caller reports the problem, and the pass begins again. ends: otherwise nothing after it can
- * be read. False on failure. */
-static bool correct_bit(skim *s, bool ends)
-{
-    gotrace_reader *reader = s->reader;
-    uint64_t at = offset_of(s, s->p);
-    gt_candidates candidates;
-    if (s->again || !gt_flips_begin(reader, at))
-        return true;
-    if (!gt_v1_find_flips(reader, start_before(s, at), at, s->batch_ticks, &candidates))
-        return false;
-    gt_flip_result result = gt_flips_choose(reader, &candidates, at, ends);
-    s->again = reader->flips.mends = result == GT_FLIP_FOUND;
-    s->ended = s->ended || s->again;
-    return result != GT_FLIP_FAILED;
 }
 
 /* ---- text of the program --------------------------------------------------------------------- */
@@ -257,25 +222,13 @@ static bool is_checked_later(const skim *s, uint8_t type)
     return (shape->flags & GOTRACE_SPEC_TIMED) && shape->action != GT_ACTION_SAMPLE;
 }
 
-/* A record does not have the values of its type: corrects a bit, if that is the reason. */
-static bool correct_values(skim *s, const gt_frame *frame)
+/* Keeps the first record that does not have the values of its type. A Stack without a fixed number
+ * of values is checked with its frames. */
+static void note_values(skim *s, const gt_frame *frame)
 {
-    const gotrace_reader *reader = s->reader;
-    const gotrace_event_spec *spec = gotrace_event_spec_of(reader->summary.version, frame->type);
     bool whole = (s->index->shapes[frame->type].flags & GOTRACE_SPEC_FRAMES) && frame->form == 3;
-    if (whole || gt_v1_has_values(reader, frame))
-        return true;
-    if (!correct_bit(s, false))
-        return false;
-    if (!s->again) {
-        if (s->index->damage.rule == GOTRACE_RULE_NONE)
-            gt_v1_wrong_values(reader, frame, place_of(s, s->p), &s->index->damage);
-        return true;
-    }
-    return gt_report(s->reader, GOTRACE_RULE_EVENT_ARITY, place_of(s, s->p),
-                     "%s does not have the %u value%s expected in version 1.%d", spec->name,
-                     s->index->shapes[frame->type].values,
-                     gt_plural(s->index->shapes[frame->type].values), reader->summary.version);
+    if (!whole && s->index->damage.rule == GOTRACE_RULE_NONE)
+        gt_v1_wrong_values(s->reader, frame, place_of(s, s->p), &s->index->damage);
 }
 
 /* Decodes the values of a record that is completely in the window: the first KEEP of them, and
@@ -292,10 +245,7 @@ static bool decode_values(skim *s, const gt_frame *frame, uint64_t values[KEEP],
         int used = gt_varint(&p, frame->values_end, &value);
         if (used <= 0) {
             *fits = false;
-            if (!correct_values(s, frame))
-                return false;
-            if (s->again)
-                return true;
+            note_values(s, frame);
             if (is_checked_later(s, frame->type))
                 return true;
             return used < 0
@@ -473,11 +423,8 @@ static bool special(skim *s, const gt_frame *frame)
     if (!fits)
         return true;
     bool frames = shape->flags & GOTRACE_SPEC_FRAMES;
-    if ((frames || count != shape->values) && !correct_values(s, frame))
-        return false;
-    if (s->again)
-        return true;
     if (!frames && count != shape->values) {
+        note_values(s, frame);
         if (is_checked_later(s, frame->type))
             return true;
         return gt_report(s->reader, GOTRACE_RULE_EVENT_ARITY, place_of(s, s->p),
@@ -520,16 +467,12 @@ static bool count_event(skim *s, uint8_t type)
 
 static bool bad_frame(skim *s, gt_wire_status status, const gt_frame *frame)
 {
-    enum { CUT = 64 }; /* bytes; less is mostly what is left of a record */
-    bool cut = status == GT_WIRE_MORE && s->end - s->p < CUT;
-    if (!cut && !correct_bit(s, true))
-        return false;
     switch (status) {
     case GT_WIRE_TYPE:
         return DAMAGED(s, s->p, GOTRACE_RULE_WIRE_TYPE,
-                       "unknown event type %u (byte 0x%02x) for version 1.%d%s", frame->type, *s->p,
-                       s->reader->summary.version,
-                       s->again ? "" : "; nothing after it can be read");
+                       "unknown event type %u (byte 0x%02x) for version 1.%d; nothing after it can "
+                       "be read",
+                       frame->type, *s->p, s->reader->summary.version);
     case GT_WIRE_VARINT:
         return DAMAGED(s, s->p, GOTRACE_RULE_WIRE_VARINT,
                        "a number of this record, at 0x%llx, exceeds ten bytes or 64 bits",
@@ -559,8 +502,6 @@ static bool skip_oversized(skim *s, const gt_frame *frame)
     gotrace_reader *reader = s->reader;
     uint8_t flags = s->index->shapes[frame->type].flags;
     bool is_log = flags & GOTRACE_SPEC_DATA;
-    if (!correct_bit(s, is_log))
-        return false;
     gotrace_rule rule = is_log                        ? GOTRACE_RULE_WIRE_LENGTH
                         : flags & GOTRACE_SPEC_FRAMES ? GOTRACE_RULE_STACK_FRAMES
                                                       : GOTRACE_RULE_EVENT_ARITY;
@@ -571,7 +512,7 @@ static bool skip_oversized(skim *s, const gt_frame *frame)
                    gotrace_event_spec_of(reader->summary.version, frame->type)->name,
                    (unsigned long long)frame->length, (unsigned long long)s->index->longest_record))
         return false;
-    if (is_log || s->again)
+    if (is_log)
         return true;
     reader->summary.type_records[frame->type]++;
     reader->summary.type_bytes[frame->type] += frame->size;
@@ -611,12 +552,10 @@ static bool skim_slowly(skim *s)
     uint8_t flags = s->index->shapes[frame.type].flags;
     if ((flags & GOTRACE_SPEC_TIMED) && !count_event(s, frame.type))
         return false;
-    if (!is_special(s->index->shapes, frame.type)) {
-        if (!correct_values(s, &frame))
-            return false;
-    } else if (!special(s, &frame)) {
+    if (!is_special(s->index->shapes, frame.type))
+        note_values(s, &frame);
+    else if (!special(s, &frame))
         return false;
-    }
     reader->summary.type_records[frame.type]++;
     reader->summary.type_bytes[frame.type] += frame.size;
     s->record++;
@@ -752,7 +691,6 @@ static bool skim_all(skim *s)
     if (!refill(s, NEAR_END))
         return false;
     while (!s->ended) {
-        s->starts[s->start_count++ % STARTS] = offset_of(s, s->p);
         if (s->proc != GT_NONE && s->end - s->p > NEAR_END)
             skim_fast(s);
         if (s->end - s->p <= NEAR_END && !s->at_end && !refill(s, NEAR_END))
@@ -801,7 +739,7 @@ bool gt_index_build(gotrace_reader *reader)
         s = (skim){.reader = reader, .index = index, .text = s.text};
         ok = pass(&s);
     }
-    reader->flips.replayed = 0;
+    reader->reported = 0;
     fill_summary(&s);
     index->end_ticks = end_of_events(&s);
     return ok && check_whole(&s) && gt_index_finish(reader);

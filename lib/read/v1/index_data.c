@@ -21,18 +21,13 @@ void gt_index_init(gotrace_reader *reader)
 void gt_index_forget(gotrace_reader *reader, uint64_t text)
 {
     gotrace_summary *summary = &reader->summary;
-    gt_flips *f = &reader->flips;
     gt_index_free(&reader->index);
     reader->index = (gt_index){0};
     memset(summary->type_records, 0, sizeof summary->type_records);
     memset(summary->type_bytes, 0, sizeof summary->type_bytes);
     summary->unread_bytes = 0;
     reader->progress_done = 0;
-    uint64_t flip = f->count > 0 ? f->list[f->count - 1].offset : 0;
-    if (flip > f->replayed)
-        f->replayed = flip;
-    if (text != UINT64_MAX && text > f->replayed)
-        f->replayed = text;
+    reader->reported = text;
 }
 
 bool gt_find_first(const gotrace_reader *reader, const uint64_t *v, const uint8_t *p,

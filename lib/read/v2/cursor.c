@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "read/v2/flips.h"
+#include "read/v2/v2.h"
 
 static uint64_t offset_of(const gt_v2_cursor *c, const uint8_t *p)
 {
@@ -43,7 +43,6 @@ static bool open_batch(gotrace_reader *reader, gt_v2_cursor *c)
     c->base = batch->data;
     c->end_of_batch = batch->data + batch->size;
     c->damaged = 0;
-    reader->flips.tried = 0; /* batches of different threads are read in any order */
     return gt_v2_check_batch(reader, c, last) && refill(reader, c);
 }
 
@@ -238,72 +237,15 @@ static void distrust_last(gt_v2_cursor *c, const gt_v2_event *start, double ns_p
     last->time = c->time = first ? gt_v2_ns(c->start, ns_per_tick) : last[-1].time;
 }
 
-/* Where decoding of the current batch began, in this call of gt_v2_cursor_fill. */
-typedef struct beginning {
-    gt_v2_event *event;
-    int64_t time;
-    uint64_t batch, offset;
-} beginning;
-
-static beginning beginning_of(const gt_v2_cursor *c)
-{
-    return (beginning){c->end, c->time, c->batch, offset_of(c, c->p)};
-}
-
-/* Decodes again from there. */
-static bool go_back(gotrace_reader *reader, gt_v2_cursor *c, const beginning *from)
-{
-    gotrace_summary *summary = &reader->summary;
-    uint64_t next = offset_of(c, c->p);
-    while (c->end > from->event) {
-        const gt_v2_event *e = --c->end;
-        summary->type_records[e->type]--;
-        summary->type_bytes[e->type] -= next - e->offset;
-        next = e->offset;
-    }
-    c->time = from->time;
-    c->base = from->offset;
-    c->p = c->limit = c->window;
-    return refill(reader, c);
-}
-
-/* A record cannot be read: corrects a bit, if that is the reason, and decodes again. */
-__attribute__((cold)) static gt_flip_result correct_bit(gotrace_reader *reader, gt_v2_cursor *c,
-                                                        const beginning *from, const char *what)
-{
-    gt_candidates candidates;
-    gt_place at = {offset_of(c, c->p), c->batch, GOTRACE_NO_OFFSET};
-    if (!gt_flips_begin(reader, at.offset))
-        return GT_FLIP_NONE;
-    if (!gt_v2_find_record_flips(reader, &reader->v2->batches[c->batch], from->event, c->end,
-                                 at.offset, &candidates))
-        return GT_FLIP_FAILED;
-    unsigned type = *c->p;
-    gt_flip_result result = gt_flips_choose(reader, &candidates, at.offset, false);
-    if (result != GT_FLIP_FOUND)
-        return result;
-    reader->flips.mends = true;
-    bool go_on = gt_report(reader, GOTRACE_RULE_BATCH_EVENT, at, "%s (type %u)", what, type);
-    return go_on && go_back(reader, c, from) ? GT_FLIP_FOUND : GT_FLIP_FAILED;
-}
-
 bool gt_v2_cursor_fill(gotrace_reader *reader, gt_v2_cursor *c)
 {
     gt_v2_event *start = c->events + (c->head > c->events + c->half ? 0 : c->half);
     gt_v2_event *end = start + c->half;
     bool ok;
     c->head = c->end = start;
-    beginning begun = beginning_of(c);
     while (c->end < end && make_ready(reader, c, &ok)) {
         const char *bad = NULL;
-        if (c->batch != begun.batch)
-            begun = beginning_of(c);
         c->end = decode(reader, c, c->end, end, &bad);
-        gt_flip_result result = bad ? correct_bit(reader, c, &begun, bad) : GT_FLIP_NONE;
-        if (result == GT_FLIP_FAILED)
-            return false;
-        if (result == GT_FLIP_FOUND)
-            continue;
         if (bad)
             distrust_last(c, start, reader->v2->ns_per_tick);
         if (c->time > c->check_after && !gt_v2_check_times(reader, c, start))

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "read/text.h"
-#include "read/v2/flips.h"
+#include "read/v2/v2.h"
 #include "read/v2/header.h"
 
 /* MOST_BYTES: of a header, and the first two of its batch. */
@@ -23,8 +23,7 @@ typedef struct look {
     uint64_t at; /* offset of the next header */
     bool mixed;  /* ended at a text of the program */
     bool damaged;
-    bool again; /* a bit was corrected: the headers are read again */
-    bool open;  /* the last generation is not complete */
+    bool open; /* the last generation is not complete */
 } look;
 
 static gt_place place(const look *l)
@@ -51,33 +50,13 @@ static gt_generation *last_generation(look *l)
     return &l->v2->generations[l->v2->generation_count - 1];
 }
 
-static void find_candidates(look *l, gt_candidates *candidates)
-{
-    const struct gt_v2 *v2 = l->v2;
-    gt_v2_find_header_flips(l->reader, v2->batch_count ? &v2->batches[v2->batch_count - 1] : NULL,
-                            l->at, l->open ? last_generation(l)->summary.generation : 0,
-                            candidates);
-}
+/* Reports that nothing from l->at on can be read. */
+#define DAMAGED(l, rule, ...) (find_damage(l), gt_report((l)->reader, rule, place(l), __VA_ARGS__))
 
-/* Reports that nothing from l->at on can be read, unless a bit is corrected. */
-#define DAMAGED(l, rule, ...)                                                                      \
-    (find_damage(l) && gt_report((l)->reader, rule, place(l), __VA_ARGS__))
-
-/* False on failure. */
-static bool find_damage(look *l)
+static void find_damage(look *l)
 {
-    gotrace_reader *reader = l->reader;
-    gt_candidates candidates;
-    gt_flip_result result = GT_FLIP_NONE;
     l->damaged = true;
-    if (gt_flips_begin(reader, l->at)) {
-        find_candidates(l, &candidates);
-        result = gt_flips_choose(reader, &candidates, l->at, true);
-    }
-    l->again = reader->flips.mends = result == GT_FLIP_FOUND;
-    if (!l->again)
-        reader->summary.unread_bytes = reader->summary.size - l->at;
-    return result != GT_FLIP_FAILED;
+    l->reader->summary.unread_bytes = l->reader->summary.size - l->at;
 }
 
 static bool open_generation(look *l, uint64_t number)
@@ -201,36 +180,7 @@ static uint64_t find_number(look *l, const gt_batch *batch, const beginning *nex
     return at_end && (table || number != here + 1) ? here : number;
 }
 
-/* Corrects the header of the batch, or that of the one before it, if that is the reason for an
- * unexpected number. */
-static bool correct_number(look *l, uint64_t number)
-{
-    gotrace_reader *reader = l->reader;
-    gt_candidates candidates;
-    if (!gt_flips_begin(reader, l->at))
-        return true;
-    find_candidates(l, &candidates);
-    gt_flip_result result = gt_flips_choose(reader, &candidates, l->at, false);
-    if (result != GT_FLIP_FOUND)
-        return result == GT_FLIP_NONE;
-    l->again = l->damaged = reader->flips.mends = true;
-    return gt_report(reader, GOTRACE_RULE_GENERATION_NUMBER, place(l), "a batch of generation %llu",
-                     (unsigned long long)number);
-}
-
-/* Whether the number of a batch is not that of the open generation, nor of the next one, nor that
- * with a flipped bit, or no batch follows: what is before it may be altered. */
-static bool is_unexpected(look *l, const beginning *next, uint64_t end, uint64_t number)
-{
-    uint64_t here = last_generation(l)->summary.generation;
-    if (next->number == number && number)
-        return false;
-    if (next->number == 0 && !next->ends && end != l->reader->summary.size)
-        return true;
-    return number != here + 1 && __builtin_popcountll(number ^ here) > 1;
-}
-
-/* Finds the generation of a batch, which may be altered. l->again: a bit was corrected. */
+/* Finds the generation of a batch, which may be altered. */
 static bool check_number(look *l, const gt_batch *batch, uint64_t *number)
 {
     uint64_t found = *number, recorded = *number;
@@ -240,9 +190,6 @@ static bool check_number(look *l, const gt_batch *batch, uint64_t *number)
     beginning next;
     if (!read_beginning(l, batch->data + batch->size, &next))
         return false;
-    if (l->open && is_unexpected(l, &next, batch->data + batch->size, recorded) &&
-        (!correct_number(l, recorded) || l->again))
-        return l->again;
     if (l->open)
         found = find_number(l, batch, &next, recorded);
     else if (!find_first_number(l, &next, recorded, &found))
@@ -270,64 +217,6 @@ static gt_batch_kind kind_of(int version, bool experiment, uint8_t first, uint32
     case GOTRACE_V2_Sync: return version >= GOTRACE_FIRST_SYNC ? GT_BATCH_SYNC : GT_BATCH_EVENTS;
     default: return GT_BATCH_EVENTS;
     }
-}
-
-/* The tables of a generation: the first byte of a batch, and the type of its records. */
-static const struct {
-    uint8_t marker, record, kind;
-    const char *name;
-} forms[] = {{GOTRACE_V2_Strings, GOTRACE_V2_String, GT_BATCH_STRINGS, "strings"},
-             {GOTRACE_V2_Stacks, GOTRACE_V2_Stack, GT_BATCH_STACKS, "stacks"},
-             {GOTRACE_V2_CPUSamples, GOTRACE_V2_CPUSample, GT_BATCH_SAMPLES, "samples"}};
-enum { FORMS = sizeof forms / sizeof *forms };
-
-/* Whether the second byte of a batch, 0 if there is none, fits the first, which determines the
- * kind. No thread writes tables. */
-static bool is_of_kind(const gt_batch *batch, int version, uint8_t second)
-{
-    if (second == 0 || batch->kind == GT_BATCH_EXPERIMENT)
-        return true;
-    if (batch->kind == GT_BATCH_SYNC)
-        return batch->m == GT_V2_NO_ID ||
-               (version >= GOTRACE_FIRST_SYNC ? second == GOTRACE_V2_Frequency
-                                              : batch->size <= 1 + GT_VARINT_MAX);
-    for (unsigned i = 0; i < FORMS; i++)
-        if (batch->kind == forms[i].kind)
-            return second == forms[i].record;
-        else if (second == forms[i].record && batch->m == GT_V2_NO_ID)
-            return false;
-    return true;
-}
-
-/* The first byte of a batch may be altered: corrects its kind. */
-__attribute__((cold)) static bool correct_kind(look *l, gt_batch *batch, uint8_t first,
-                                               uint8_t second)
-{
-    gotrace_reader *reader = l->reader;
-    gt_flips *f = &reader->flips;
-    for (unsigned i = 0; i < FORMS && !f->off && f->count < GT_MOST_FLIPS; i++) {
-        uint8_t mask = first ^ forms[i].marker;
-        gt_batch table = *batch;
-        bool fits;
-        table.kind = forms[i].kind;
-        if (second != forms[i].record || __builtin_popcount(mask) != 1)
-            continue;
-        if (!gt_v2_is_table(reader, &table, &fits))
-            return false;
-        if (!fits)
-            continue;
-        *batch = table;
-        f->list[f->count++] = (gotrace_flip){batch->data, mask};
-        f->mends = true;
-        return gt_report(reader, GOTRACE_RULE_BATCH_EVENT,
-                         (gt_place){batch->data, l->v2->batch_count, GOTRACE_NO_OFFSET},
-                         "a batch of %s begins with byte 0x%02x", forms[i].name, first);
-    }
-    bool events = false;
-    if (batch->m != GT_V2_NO_ID && !gt_v2_begins_with_event(reader, batch, &events))
-        return false;
-    batch->kind = events ? GT_BATCH_EVENTS : batch->kind;
-    return true;
 }
 
 static bool add_batch(look *l, const gt_batch *batch, uint64_t end)
@@ -382,17 +271,6 @@ static bool report_no_batch(look *l, gt_v2_header_result result, const uint8_t *
                        "another trace begins here; gotrace repair --all writes each trace to its "
                        "own file");
     return DAMAGED(l, GOTRACE_RULE_BATCH_HEADER, "byte 0x%02x where a batch is expected", *bytes);
-}
-
-/* Finds the kind and the generation of a batch, either of which may be altered. first, second: its
- * first bytes. l->again: a bit was corrected. */
-static bool place_batch(look *l, gt_batch *batch, uint64_t generation, uint8_t first,
-                        uint8_t second)
-{
-    if (!is_of_kind(batch, l->reader->summary.version, second) &&
-        !correct_kind(l, batch, first, second))
-        return false;
-    return check_number(l, batch, &generation) && (l->again || place_in_generation(l, generation));
 }
 
 /* Nothing from l->at on is read, as the text of the program is at that offset. False on failure. */
@@ -500,7 +378,6 @@ static bool read_batch(look *l)
                        (unsigned long long)(summary->size - data));
     bool experiment = h.type == GOTRACE_V2_ExperimentalBatch;
     uint8_t first = h.size && h.length < n ? bytes[h.length] : 0;
-    uint8_t second = h.size > 1 && h.length + 1 < n ? bytes[h.length + 1] : 0;
     gt_batch batch = {
         .offset = l->at,
         .data = data,
@@ -509,10 +386,8 @@ static bool read_batch(look *l)
         .size = (uint32_t)h.size,
         .next = GT_NONE,
         .kind = (uint8_t)kind_of(summary->version, experiment, first, (uint32_t)h.size)};
-    if (!place_batch(l, &batch, h.generation, first, second))
+    if (!check_number(l, &batch, &h.generation) || !place_in_generation(l, h.generation))
         return false;
-    if (l->again)
-        return true;
     if (experiment && h.experiment == 0 &&
         !gt_report(l->reader, GOTRACE_RULE_BATCH_EVENT, place(l),
                    "a batch of experiment 0, which does not exist"))
@@ -582,19 +457,6 @@ static bool check_end(look *l)
                      (unsigned long long)last->summary.generation);
 }
 
-/* After a bit was corrected: forgets what was read. */
-static void forget(gotrace_reader *reader, struct gt_v2 *v2)
-{
-    gotrace_summary *summary = &reader->summary;
-    gt_flips *f = &reader->flips;
-    v2->batch_count = v2->generation_count = 0;
-    summary->records = summary->batches = 0;
-    memset(summary->type_records, 0, sizeof summary->type_records);
-    memset(summary->type_bytes, 0, sizeof summary->type_bytes);
-    if (f->list[f->count - 1].offset > f->replayed)
-        f->replayed = f->list[f->count - 1].offset;
-}
-
 bool gt_v2_index(gotrace_reader *reader)
 {
     struct gt_v2 *v2 = gt_calloc(&reader->heap, 1, sizeof *v2);
@@ -605,15 +467,10 @@ bool gt_v2_index(gotrace_reader *reader)
     gt_table_init(&v2->strings, &reader->heap);
     gt_table_init(&v2->stacks, &reader->heap);
     look l;
-    do {
-        l = (look){.reader = reader, .v2 = v2, .at = GT_HEADER_SIZE};
-        while (l.at < reader->summary.size && !l.damaged)
-            if (!read_batch(&l))
-                return false;
-        if (l.again)
-            forget(reader, v2);
-    } while (l.again);
-    reader->flips.replayed = 0;
+    l = (look){.reader = reader, .v2 = v2, .at = GT_HEADER_SIZE};
+    while (l.at < reader->summary.size && !l.damaged)
+        if (!read_batch(&l))
+            return false;
     reader->summary.generations = v2->generation_count;
     reader->summary.writer = "Go";
     return gt_v2_find_clocks(reader) && check_end(&l);

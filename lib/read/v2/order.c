@@ -198,8 +198,7 @@ static bool report_generation(gotrace_reader *reader, struct gt_v2 *v2, const gt
     *b = (gt_v2_disorder){.latest = INT64_MIN}; /* generations may overlap */
     if (gt_faults_generation(&reader->faults) && !gt_end_fault(reader))
         return false;
-    bool whole = g->summary.complete && !v2->restored_table;
-    v2->restored_table = false;
+    bool whole = g->summary.complete;
     return !whole || report_unused(reader, v2, g);
 }
 

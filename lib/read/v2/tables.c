@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/tracer_names.h"
-#include "read/v2/flips.h"
+#include "read/v2/v2.h"
 
 /* A batch of a table, in memory. */
 typedef struct table_batch {
@@ -18,7 +18,6 @@ typedef struct table_batch {
     gt_generation *generation;
     const gt_batch *batch;
     const uint8_t *p, *end;
-    bool again; /* a bit was corrected: the tables of the generation have to be loaded again */
 } table_batch;
 
 static gt_place place_of(const table_batch *t, const uint8_t *p)
@@ -35,49 +34,18 @@ static void count(table_batch *t, uint8_t type, const uint8_t *start)
     s->records++;
 }
 
-/* A record that starts at `at` has a problem: corrects a bit, if that is the reason. */
-__attribute__((cold)) static gt_flip_result
-correct_bit(table_batch *t, const uint8_t *at, gotrace_rule rule, bool is_read, const char *what)
-{
-    gotrace_reader *reader = t->reader;
-    const gt_place place = place_of(t, at);
-    gt_candidates candidates;
-    if (t->v2->assumed)
-        t->v2->assumed->void_ = true; /* only the reading thread corrects bits */
-    if (!gt_flips_begin(reader, place.offset))
-        return GT_FLIP_NONE;
-    (is_read ? gt_v2_find_id_flips : gt_v2_find_table_flips)(reader, t->batch, at, t->end,
-                                                             &candidates);
-    gt_flip_result result = gt_flips_choose(reader, &candidates, place.offset, false);
-    if (result != GT_FLIP_FOUND)
-        return result;
-    reader->flips.mends = true;
-    if (!gt_report(reader, rule, place, "%s", what))
-        return GT_FLIP_FAILED;
-    reader->flips.replayed = place.offset + 1;
-    t->again = t->v2->restored_table = true;
-    t->p = t->end;
-    return GT_FLIP_FOUND;
-}
-
-/* Reports that the rest of the batch cannot be read, unless a bit is corrected. */
+/* Reports that the rest of the batch cannot be read. */
 static bool spoiled(table_batch *t, const uint8_t *at, const char *what)
 {
-    gt_flip_result result = correct_bit(t, at, GOTRACE_RULE_BATCH_EVENT, false, what);
-    if (result != GT_FLIP_NONE)
-        return result == GT_FLIP_FOUND;
     bool go_on = gt_report(t->reader, GOTRACE_RULE_BATCH_EVENT, place_of(t, at), "%s", what);
     t->reader->summary.unread_bytes += (uint64_t)(t->end - at);
     t->p = t->end;
     return go_on;
 }
 
-/* Reports the id of a record, which means nothing or another record, unless a bit is corrected. */
+/* Reports the id of a record, which means nothing or another record. */
 static bool wrong_id(table_batch *t, const uint8_t *at, gotrace_rule rule, const char *what)
 {
-    gt_flip_result result = correct_bit(t, at, rule, true, what);
-    if (result != GT_FLIP_NONE)
-        return result == GT_FLIP_FOUND;
     return gt_report(t->reader, rule, place_of(t, at), "%s", what);
 }
 
@@ -472,10 +440,8 @@ static void expect_entries(struct gt_v2 *v2, const gt_generation *g)
     v2->stacks.expected = stacks / LEAST_STACK;
 }
 
-/* Sets *again if a bit was corrected. */
-static bool load_batches(gotrace_reader *reader, struct gt_v2 *v2, gt_generation *g, bool *again)
+static bool load_batches(gotrace_reader *reader, struct gt_v2 *v2, gt_generation *g)
 {
-    *again = false;
     gt_table_free(&v2->strings);
     gt_table_free(&v2->stacks);
     gt_table_init(&v2->strings, &reader->heap);
@@ -488,43 +454,17 @@ static bool load_batches(gotrace_reader *reader, struct gt_v2 *v2, gt_generation
         if (!v2->buffer)
             return gt_fail_memory(reader);
     }
-    for (size_t i = g->first; i < g->first + g->count && !*again; i++) {
+    for (size_t i = g->first; i < g->first + g->count; i++) {
         table_batch t = {.reader = reader, .v2 = v2, .generation = g, .batch = &v2->batches[i]};
         if (t.batch->kind != GT_BATCH_EVENTS && t.batch->kind != GT_BATCH_EXPERIMENT &&
             !load_batch(&t))
             return false;
-        *again = t.again;
     }
     return true;
 }
 
-/* Counts as before, except for problems. */
-static void forget(gotrace_reader *reader, const gotrace_summary *before)
-{
-    const gotrace_summary now = reader->summary;
-    reader->summary = *before;
-    reader->summary.problems = now.problems;
-    reader->summary.warnings = now.warnings;
-    reader->summary.notes = now.notes;
-    reader->summary.consequences = now.consequences;
-}
-
 bool gt_v2_load(gotrace_reader *reader, struct gt_v2 *v2, gt_generation *g)
 {
-    const gotrace_summary summary = reader->summary;
-    const gt_generation generation = *g;
-    gt_flips *f = &reader->flips;
-    bool again;
-    f->tried = 0; /* tables may be anywhere in the generation */
-    do {
-        if (!load_batches(reader, v2, g, &again))
-            return false;
-        if (again) {
-            forget(reader, &summary);
-            *g = generation;
-        }
-    } while (again);
-    f->replayed = f->tried = 0;
-    return check_clock(reader, v2, g) && (!g->summary.complete || check_stacks(reader, v2, g)) &&
-           prepare_samples(reader, v2, g);
+    return load_batches(reader, v2, g) && check_clock(reader, v2, g) &&
+           (!g->summary.complete || check_stacks(reader, v2, g)) && prepare_samples(reader, v2, g);
 }

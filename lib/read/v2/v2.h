@@ -230,7 +230,6 @@ struct gt_v2 {
     int64_t last_time;    /* of the last event returned; times strictly increase */
     uint64_t outputs;     /* number of events returned */
     gt_v2_disorder disorder;
-    bool restored_table; /* of the generation: what is unused is not reported then */
     uint64_t syncs;
     unsigned proc_searches;  /* in this generation; see resume.c */
     bool entered;            /* a generation has begun */
@@ -256,9 +255,6 @@ bool gt_v2_index(gotrace_reader *reader);
 
 /* Finds the clocks of each generation, and the common frequency. False if reading must stop. */
 bool gt_v2_find_clocks(gotrace_reader *reader);
-
-/* As gotrace_reader_flip, for the bits of frequencies that differ from that of most generations. */
-bool gt_v2_frequency_flip(const gotrace_reader *reader, size_t n, gotrace_flip *flip);
 
 /* Loads the tables of a generation and opens its cursors. */
 bool gt_v2_load(gotrace_reader *reader, struct gt_v2 *v2, gt_generation *generation);
