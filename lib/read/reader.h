@@ -116,7 +116,7 @@ struct gotrace_reader {
     enum { GT_FRESH, GT_INDEXED, GT_READING, GT_ENDED, GT_FAILED } stage;
     gt_faults faults;
     uint64_t reported; /* the first pass is repeated: what is before this was reported */
-    size_t adopted; /* number of pieces that were checked ahead; see ahead.h */
+    size_t adopted;    /* number of pieces that were checked ahead; see ahead.h */
     gt_wanted wanted;
     int64_t since; /* v1, of a wanted event: gotrace_event.since in ticks */
     bool stopped;  /* on_problem returned false */
