@@ -132,11 +132,6 @@ typedef struct convert_job {
     unsigned threads;     /* that compute, in formats that support it; 0: one */
     const convert_tracks *tracks; /* added ones, in perfetto; NULL: none */
     bool recovered;               /* the trace is damaged: this is what could be recovered */
-    /* If part_size is not 0, the format writes several documents of about that many bytes, and
-     * calls next_part before each except the first. next_part returns false to stop. */
-    uint64_t part_size;
-    bool (*next_part)(void *ctx);
-    void *ctx;
 } convert_job;
 
 /* A format of `convert --to`. run returns GOTRACE_END when the whole trace was written, and
@@ -148,7 +143,7 @@ typedef struct format {
     const char *summary;
     bool binary;      /* must not go to a terminal */
     bool large;       /* the output is large compared with the trace */
-    bool views;       /* supports view_by and part_size */
+    bool views;       /* supports view_by */
     bool several;     /* supports several traces in one output */
     bool thread_runs; /* supports thread_runs */
     bool profiles;    /* it is a profile: supports profile, open and all of select, and no parts */

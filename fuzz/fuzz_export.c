@@ -132,20 +132,6 @@ static void check_format(const format *to, bytes *written)
     *written = (bytes){NULL, 0, 0};
 }
 
-/* The current part of a split timeline. */
-typedef struct parts {
-    out *out;
-    bytes *written;
-} parts;
-
-static bool next_part(void *ctx)
-{
-    parts *p = ctx;
-    REQUIRE(out_flush(p->out));
-    check_format(&format_chrome, p->written);
-    return true;
-}
-
 /* The tables of a trace, which go to one output. */
 static out *next_table(void *ctx, const char *table)
 {
@@ -178,14 +164,11 @@ static void convert(const uint8_t *data, size_t size, const format *to, convert_
 {
     bytes written = {NULL, 0, 0};
     out o;
-    parts p = {&o, &written};
     convert_series series = {.alignment = ALIGNED_NOT};
 
     REQUIRE(out_init(&o, bytes_write, &written));
     job.out = &o;
     job.name = "fuzzed";
-    job.next_part = next_part;
-    job.ctx = &p;
     job.series = twice ? &series : NULL;
     if (run_job(data, size, to, &job)) {
         series.index++;
@@ -213,8 +196,6 @@ static convert_job options_of(uint64_t *state)
         job.to = 0;
     if (fuzz_random(state) % 2 == 0)
         job.parts = (unsigned)fuzz_random(state) % (1U << PART_COUNT);
-    if (fuzz_random(state) % 3 == 0)
-        job.part_size = (uint64_t)3000 << fuzz_random(state) % 6;
     return job;
 }
 
@@ -223,8 +204,6 @@ static void convert_with_options(const uint8_t *data, size_t size, const format 
     uint64_t state = fuzz_seed(data, size);
     convert_job job = options_of(&state);
     bool twice = to->several && fuzz_random(&state) % 3 == 0;
-    if (!to->views)
-        job.part_size = 0;
     convert(data, size, to, job, twice);
 }
 

@@ -21,7 +21,7 @@
 
 typedef struct convert_options {
     settings common;
-    const char *to, *by, *split, *profile; /* NULL: not given */
+    const char *to, *by, *profile; /* NULL: not given */
     bool thread_runs, strict, open, no_recover, partitions;
     narrowing narrow;
     select_options select;
@@ -101,14 +101,6 @@ static view_by view_of(const char *name)
     return by;
 }
 
-/* The size of --split; 0 if it is invalid. */
-static uint64_t part_size(const char *text)
-{
-    enum { LEAST = 64 * 1024 };
-    uint64_t size;
-    return options_size(text, &size) && size >= LEAST ? size : 0;
-}
-
 /* The kind of --profile; wall by default. */
 static profile_kind profile_of(const char *name)
 {
@@ -149,23 +141,6 @@ static bool suits(const session *s, const format *target)
     if (folder && (s->set->zstd || s->set->gzip)) {
         diag_error("--%s is not for --to parquet, whose pages are compressed with zstd",
                    s->set->zstd ? "zstd" : "gzip");
-        return false;
-    }
-    if (!set->split)
-        return true;
-    if (!(target && target->views)) {
-        diag_error("--split is for --to chrome");
-        return false;
-    }
-    if (!s->set->output || strcmp(s->set->output, "-") == 0) {
-        diag_error("--split needs -o OUT, from which the names of the parts are formed");
-        return false;
-    }
-    if (part_size(set->split) == 0) {
-        diag_error(
-            "--split takes a size, 64K or more (K, M and G are 1024, 1024^2 and 1024^3 bytes), "
-            "not '%s'",
-            set->split);
         return false;
     }
     return true;
@@ -253,10 +228,10 @@ static int run_format(const session *s, const format *target, convert_job *job,
 
 /* Note if the timeline of traces of so many bytes may be too large. What a selection leaves of it
  * is not known before. */
-static bool expect_size(const session *s, const format *target, const convert_job *job,
-                        const selection *what, int version, uint64_t bytes)
+static bool expect_size(const format *target, const convert_job *job, const selection *what,
+                        int version, uint64_t bytes)
 {
-    bool whole = !what->given && job->parts == 0 && !options_of(s)->split;
+    bool whole = !what->given && job->parts == 0;
     return whole && narrow_expect_size(target, version, bytes);
 }
 
@@ -274,7 +249,7 @@ static int convert_series_of(session *s, const format *target, convert_job *job,
             bytes += gotrace_source_size(in[i].source);
             version = gotrace_reader_summary(in[i].reader)->version;
         }
-    bool expected = expect_size(s, target, job, what, version, bytes);
+    bool expected = expect_size(target, job, what, version, bytes);
     convert_series series = {.alignment = convert_align(sources, count)};
     note_alignment(series.alignment);
     job->series = &series;
@@ -412,42 +387,6 @@ static int convert_to_folder(session *s, const format *target, convert_job *job,
     return status;
 }
 
-/* The output files of a split timeline. */
-typedef struct parts {
-    session *session;
-    uint64_t count;
-    char *path; /* of the current part */
-    bool failed;
-} parts;
-
-/* Set the path of the next part: its number is inserted before the ending. */
-static bool name_part(parts *p)
-{
-    const char *path = p->session->set->output, *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
-    size_t stem, size;
-    packing_of_path(name, &size);
-    stem = size;
-    while (stem > 0 && name[stem - 1] != '.')
-        stem--;
-    stem = stem > 1 ? stem - 1 : size;
-    free(p->path);
-    if (asprintf(&p->path, "%.*s-%llu%s", (int)(name - path + (ptrdiff_t)stem), path,
-                 (unsigned long long)++p->count, name + stem) < 0)
-        p->path = NULL;
-    return p->path != NULL;
-}
-
-static bool next_part(void *ctx)
-{
-    parts *p = ctx;
-    bool named = name_part(p);
-    if (!named)
-        limits_no_memory();
-    p->failed = !named || output_next(&p->session->output, p->path) != EXIT_SOUND;
-    return !p->failed;
-}
-
 static void note_empty(profile_kind kind, bool restricted, const char *file)
 {
     if (restricted)
@@ -464,17 +403,10 @@ static void note_empty(profile_kind kind, bool restricted, const char *file)
 static int convert(session *s, const format *target, convert_job *job, const selection *what)
 {
     const convert_options *set = options_of(s);
-    parts p = {.session = s};
-    if (set->split && !name_part(&p)) {
-        limits_no_memory();
-        return EXIT_SYSTEM;
-    }
     int selected = EXIT_SOUND;
-    int status = output_open(&s->output, set->split ? p.path : s->set->output, target->binary);
-    if (status != EXIT_SOUND) {
-        free(p.path);
+    int status = output_open(&s->output, s->set->output, target->binary);
+    if (status != EXIT_SOUND)
         return status;
-    }
     input in;
     bool empty = false, lacks_samples = false;
     if (input_open_trace(&in, s, input_path(s), set->no_recover)) {
@@ -484,14 +416,11 @@ static int convert(session *s, const format *target, convert_job *job, const sel
         job->recovered = in.damaged != NULL;
         job->out = &s->output.out;
         job->name = base_name(in.name);
-        job->part_size = set->split ? part_size(set->split) : 0;
-        job->next_part = next_part;
-        job->ctx = &p;
         progress_output(&s->output.out.written);
         job->empty = &empty;
         int version = gotrace_reader_summary(in.reader)->version;
         uint64_t unread = gotrace_reader_summary(in.reader)->unread_bytes;
-        bool expected = expect_size(s, target, job, what, version,
+        bool expected = expect_size(target, job, what, version,
                                     gotrace_source_size(in.source) - unread);
         selected = run_format(s, target, job, what, &in);
         bool no_samples = job->profile == PROFILE_CPU &&
@@ -499,17 +428,11 @@ static int convert(session *s, const format *target, convert_job *job, const sel
         if (empty && selected == EXIT_SOUND)
             note_empty(job->profile, !no_samples && what->given, in.name);
         lacks_samples = empty && no_samples;
-        if (!set->split)
-            narrow_check_size(target, version, s->output.out.written + s->output.out.used,
-                              expected);
+        narrow_check_size(target, version, s->output.out.written + s->output.out.used, expected);
     }
     status = input_close(&in);
     if (status == EXIT_SOUND && lacks_samples)
         status = EXIT_DAMAGED;
-    /* If the next part cannot be opened, the parts written so far are not kept. */
-    if (p.failed)
-        status = EXIT_SYSTEM;
-    free(p.path);
     return selected > status ? selected : status;
 }
 
@@ -592,8 +515,6 @@ static const option_spec options[] = {
      "go1.N: fail if that version cannot represent all"},
     {0, "partitions", OPTION_FLAG, NULL, offsetof(convert_options, partitions), NULL,
      "parquet: write folders TABLE/trace=NAME"},
-    {0, "split", OPTION_TEXT, "SIZE", offsetof(convert_options, split), NULL,
-     "chrome: write parts of SIZE bytes: OUT-1.json, ..."},
     NO_RECOVER_OPTION(convert_options, no_recover),
     {.name = NULL},
 };

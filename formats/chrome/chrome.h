@@ -9,9 +9,7 @@
  *   timeline.c        records in order of time, and properly nested slices on rows
  *   thread.c          a thread that writes blocks of records
  *   write.c           records to JSON
- *   parts.c           several documents instead of one
  *   window.c          selected parts, or a time range
- *   saved.c           records that parts.c and window.c write again
  *   frames.c          the tree of stack frames that records refer to
  *
  * Records are queued in a spool until all earlier ones are complete: a record whose end is not
@@ -163,8 +161,6 @@ typedef struct chrome_frames {
     /* Used by the writing thread: */
     uint32_t last_used;
     size_t used_count;
-    uint64_t used_bytes;  /* approximate size in the document of the used frames */
-    uint64_t again_bytes; /* of these, bytes of frames in earlier documents too */
     struct {
         uint64_t stack; /* 0: empty */
         uint32_t number;
@@ -194,9 +190,6 @@ const char *chrome_frames_function(const chrome_frames *frames, uint32_t number,
 
 /* Marks a frame as used by a record: the frame and its callers will be written. */
 void chrome_frames_use(chrome_frames *frames, uint32_t number);
-
-/* Clears the marks, for the next document. */
-void chrome_frames_use_none(chrome_frames *frames);
 
 /* Writes the members of "stackFrames", one per line. */
 void chrome_frames_write(const chrome_frames *frames, out *o);
@@ -232,26 +225,6 @@ void chrome_write_record(chrome_writer *w, const chrome_record *record, const ch
 /* The part after the events. */
 void chrome_write_end(chrome_writer *w);
 
-/* ---- saved records --------------------------------------------------------------------------- */
-
-/* A record that is written again: the name of a row, a slice or region that continues, the last
- * value of a counter. */
-typedef struct chrome_saved {
-    chrome_record record;
-    char *text;
-    uint64_t part;  /* the last part that has it, from 1 */
-    uint64_t bytes; /* parts: its size in a document */
-    bool closed;    /* the row is no longer used */
-} chrome_saved;
-
-/* Saves a copy under key, replacing an earlier one; NULL if memory is refused. */
-chrome_saved *chrome_save(idmap *map, uint64_t key, const chrome_record *record, const char *text);
-void chrome_unsave(idmap *map, uint64_t key);
-void chrome_unsave_all(idmap *map);
-
-/* The key of the row or section that a record names or is on. */
-uint64_t chrome_row_key(const chrome_record *record);
-
 /* ---- selected parts and time ranges ---------------------------------------------------------- */
 
 /* Of these parts (bits 1 << PART_*), the ones that have an effect in that view. */
@@ -265,10 +238,10 @@ typedef void (*chrome_emit_fn)(void *ctx, const chrome_record *record, const cha
 
 typedef struct chrome_window {
     int64_t from;
-    bool reached;  /* the time `from` is reached */
-    idmap rows;    /* chrome_saved by key; part is 1 once it was written */
-    idmap regions; /* regions that are open at `from`, by id */
-    idmap flows;   /* ids of flows that began earlier */
+    bool reached;                            /* the time `from` is reached */
+    idmap rows;                              /* records by key that name rows */
+    idmap regions;                           /* regions that are open at `from`, by id */
+    idmap flows;                             /* ids of flows that began earlier */
     chrome_record counters[CHROME_COUNTERS]; /* the last ones before `from` */
     chrome_emit_fn emit;                     /* receives the records that are shown */
     void *ctx;
@@ -284,41 +257,6 @@ void chrome_window_take(chrome_window *w, chrome_record *record, const char *tex
 void chrome_window_finish(chrome_window *w, int64_t end);
 
 void chrome_window_free(chrome_window *w);
-
-/* ---- several documents ----------------------------------------------------------------------- */
-
-typedef struct chrome_parts {
-    chrome_writer *writer;
-    const convert_job *job;
-    spool waiting;                      /* records of the current part */
-    out measuring;                      /* output that only counts bytes */
-    uint64_t size;                      /* approximate size of the current part */
-    uint64_t new_bytes, repeated_bytes; /* in it: not in any earlier part, and in one */
-    uint64_t part;                      /* number of parts written */
-    int64_t begin, last;  /* time of its first record; time of the last record in `waiting` */
-    int64_t part_end;     /* end of the part that is being written */
-    idmap rows, regions;  /* repeated in each part: by row key and region id */
-    chrome_saved *slices; /* the same for slices, in order of time */
-    size_t slice_count, slice_capacity;
-    uint64_t carried_bytes; /* size of slices and regions in each part */
-    uint64_t *used_rows;    /* keys of the current part; may have duplicates */
-    size_t used_row_count, used_row_capacity;
-    uint8_t region_op;
-    idmap flows;    /* ids of open flows */
-    idmap crossing; /* ids of flows that are omitted because they continue in a later part */
-    chrome_record *counters[CHROME_COUNTERS];
-    int error; /* errno if memory or disk space was refused */
-} chrome_parts;
-
-bool chrome_parts_init(chrome_parts *p, chrome_writer *writer, const convert_job *job);
-
-/* Takes the next record. */
-void chrome_parts_take(chrome_parts *p, const chrome_record *record, const char *text);
-
-/* Writes the last part. */
-void chrome_parts_finish(chrome_parts *p);
-
-void chrome_parts_free(chrome_parts *p);
 
 /* ---- the timeline -------------------------------------------------------------------------- */
 
@@ -389,7 +327,7 @@ typedef struct chrome_timeline {
     spool spool;
     spool head;              /* records backdated to the start of the trace */
     chrome_thread *thread;   /* the writing thread, NULL if there is none */
-    bool no_thread;          /* do not start a thread */
+    bool no_thread;          /* none could be started */
     uint64_t blocks_checked; /* spool.end at the last check for complete blocks */
     view_by by;
     int version;
@@ -407,7 +345,6 @@ typedef struct chrome_timeline {
     /* For the writing thread. On cache lines of their own, because both threads modify their data
      * all the time. */
     _Alignas(CHROME_LINES) chrome_writer writer;
-    chrome_parts *parts;   /* NULL if there is one document */
     chrome_window *window; /* NULL if there is no time range */
     _Alignas(CHROME_LINES) char end[CHROME_LINES];
 } chrome_timeline;

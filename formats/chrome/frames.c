@@ -26,7 +26,6 @@ struct chrome_node {
     /* Used by the writing thread: */
     uint32_t next_used; /* the frame marked before this one; 0: none */
     bool used;          /* a record shows it */
-    bool seen;          /* a record in an earlier document shows it */
 };
 
 /* A text that outlives its generation. */
@@ -34,8 +33,6 @@ typedef struct text_entry {
     char *bytes; /* NUL-terminated */
     size_t size;
 } text_entry;
-
-enum { FRAME_BYTES = 48 };
 
 void chrome_frames_init(chrome_frames *frames, const feed *source)
 {
@@ -246,24 +243,8 @@ void chrome_frames_use(chrome_frames *frames, uint32_t number)
         node->next_used = frames->last_used;
         frames->last_used = number;
         frames->used_count++;
-        frames->used_bytes += FRAME_BYTES + node->function_size;
-        if (node->seen)
-            frames->again_bytes += FRAME_BYTES + node->function_size;
         number = node->parent;
     }
-}
-
-void chrome_frames_use_none(chrome_frames *frames)
-{
-    for (uint32_t number = frames->last_used; number != 0;) {
-        chrome_node *node = node_of(frames, number);
-        node->used = false;
-        node->seen = true;
-        number = node->next_used;
-    }
-    frames->last_used = 0;
-    frames->used_count = 0;
-    frames->used_bytes = frames->again_bytes = 0;
 }
 
 static void write_node(const chrome_frames *frames, uint64_t number, out *o)

@@ -30,30 +30,17 @@ static gotrace_status take_events(chrome *c, const convert_job *job, bool *beyon
 static gotrace_status write_document(chrome *c, const convert_job *job)
 {
     chrome_timeline *t = &c->timeline;
-    chrome_parts parts;
     chrome_window window;
 
-    if (job->part_size == 0)
-        chrome_write_begin(&t->writer);
-    else if (!chrome_parts_init(&parts, &t->writer, job))
-        t->error = parts.error;
+    chrome_write_begin(&t->writer);
     chrome_window_init(&window, job->from, chrome_emit, t);
-    t->parts = job->part_size != 0 ? &parts : NULL;
-    t->no_thread = t->parts != NULL;
     t->window = job->from > 0 ? &window : NULL;
     chrome_name_rows(&c->rows, job->reader);
     bool beyond = false;
     gotrace_status status = take_events(c, job, &beyond);
     chrome_finish(c);
     chrome_window_free(&window);
-    if (job->part_size == 0) {
-        chrome_write_end(&t->writer);
-    } else {
-        chrome_parts_finish(&parts);
-        if (t->error == 0)
-            t->error = parts.error;
-        chrome_parts_free(&parts);
-    }
+    chrome_write_end(&t->writer);
     /* Check the rest: the verdict must not depend on the time range. This frees the names of the
      * feed, which what was written needs. */
     return beyond ? feed_check(&c->feed) : status;

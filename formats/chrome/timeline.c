@@ -130,10 +130,7 @@ void chrome_emit(void *ctx, const chrome_record *record, const char *text)
 {
     chrome_timeline *t = ctx;
 
-    if (t->parts)
-        chrome_parts_take(t->parts, record, text);
-    else
-        chrome_write_record(&t->writer, record, text);
+    chrome_write_record(&t->writer, record, text);
 }
 
 /* Writes a record of a block. */
@@ -142,7 +139,7 @@ static void write_one(chrome_timeline *t, const chrome_block *block, const chrom
 {
     chrome_record copy;
 
-    if (!t->parts && !t->window && record->state == CHROME_DONE) {
+    if (!t->window && record->state == CHROME_DONE) {
         chrome_write_record(&t->writer, record, text);
         return;
     }
@@ -168,8 +165,7 @@ static bool write_block(void *ctx, const chrome_block *block)
 
     while ((record = chrome_next_record(&block->records, &at, &text)) != NULL)
         write_one(t, block, record, text);
-    return !t->writer.o->failed && !(t->parts && t->parts->error) &&
-           !(t->window && t->window->error);
+    return !t->writer.o->failed && !(t->window && t->window->error);
 }
 
 /* Makes memory of blocks that were written available, and limits that of all blocks. */
@@ -441,8 +437,6 @@ void chrome_timeline_finish(chrome_timeline *t)
         chrome_window_finish(t->window, t->now);
     if (t->window && t->window->error != 0)
         refuse(t, t->window->error);
-    if (t->parts && t->parts->error != 0)
-        refuse(t, t->parts->error);
 }
 
 void chrome_timeline_free(chrome_timeline *t)

@@ -68,38 +68,102 @@ bool chrome_shows(unsigned parts, view_by by, chrome_op op, chrome_name name,
     return (parts & need) == need;
 }
 
+/* ---- saved records -------------------------------------------------------------------------- */
+
+/* A record that is written later: the name of a row, or a region that continues. */
+typedef struct saved_record {
+    chrome_record record;
+    char *text;
+    bool written;
+} saved_record;
+
+/* Saves a copy under key, replacing an earlier one; NULL if memory is refused. */
+static saved_record *save_copy(idmap *map, uint64_t key, const chrome_record *record,
+                               const char *text)
+{
+    saved_record *saved = idmap_insert(map, key);
+    char *copy = record->text_size > 0 ? malloc(record->text_size) : NULL;
+
+    if (!saved || (record->text_size > 0 && !copy)) {
+        free(copy);
+        return NULL;
+    }
+    if (copy)
+        memcpy(copy, text, record->text_size);
+    free(saved->text);
+    *saved = (saved_record){.record = *record, .text = copy, .written = saved->written};
+    return saved;
+}
+
+static void unsave(idmap *map, uint64_t key)
+{
+    saved_record *saved = idmap_find(map, key);
+
+    if (saved)
+        free(saved->text);
+    idmap_remove(map, key);
+}
+
+static void unsave_all(idmap *map)
+{
+    size_t cursor = 0;
+    uint64_t key;
+    void *value;
+
+    while (idmap_next(map, &cursor, &key, &value))
+        free(((saved_record *)value)->text);
+    idmap_free(map);
+}
+
+/* One key for rows of all sections, and for sections. */
+static uint64_t key_of(uint64_t pid, uint64_t tid, bool section)
+{
+    return tid * 8 + pid * 2 + section;
+}
+
+/* The key of the row or section that a record names or is on. */
+static uint64_t row_key(const chrome_record *record)
+{
+    bool flow = record->op == CHROME_FLOW_START || record->op == CHROME_FLOW_END;
+    bool names = record->op == CHROME_ROW || record->op == CHROME_SECTION;
+    uint64_t pid = record->op == CHROME_TASK ? CHROME_PID_TASKS
+                   : flow || names           ? record->values[CHROME_PID]
+                                             : (uint64_t)CHROME_PID_PROCS;
+
+    return key_of(pid, record->values[CHROME_TID], record->op == CHROME_SECTION);
+}
+
 /* ---- time ---------------------------------------------------------------------------------- */
 
 void chrome_window_init(chrome_window *w, int64_t from, chrome_emit_fn emit, void *ctx)
 {
     *w = (chrome_window){.from = from, .emit = emit, .ctx = ctx};
-    idmap_init(&w->rows, sizeof(chrome_saved));
-    idmap_init(&w->regions, sizeof(chrome_saved));
+    idmap_init(&w->rows, sizeof(saved_record));
+    idmap_init(&w->regions, sizeof(saved_record));
     idmap_init(&w->flows, 0);
 }
 
 void chrome_window_free(chrome_window *w)
 {
-    chrome_unsave_all(&w->rows);
-    chrome_unsave_all(&w->regions);
+    unsave_all(&w->rows);
+    unsave_all(&w->regions);
     idmap_free(&w->flows);
 }
 
 static void save(chrome_window *w, idmap *map, uint64_t key, const chrome_record *record,
                  const char *text)
 {
-    if (!chrome_save(map, key, record, text))
+    if (!save_copy(map, key, record, text))
         w->error = ENOMEM;
 }
 
 /* Writes a record, after the name of its row if that is not written yet. */
 static void emit(chrome_window *w, const chrome_record *record, const char *text)
 {
-    chrome_saved *row = record->op < CHROME_HEAP ? idmap_find(&w->rows, chrome_row_key(record))
-                                                 : NULL;
+    saved_record *row = record->op < CHROME_HEAP ? idmap_find(&w->rows, row_key(record)) : NULL;
 
-    if (row && row->part == 0) {
-        row->part = 1;
+    if (row && !row->written) {
+        row->written = true;
         row->record.time = record->time;
         w->emit(w->ctx, &row->record, row->text);
     }
@@ -109,18 +173,18 @@ static void emit(chrome_window *w, const chrome_record *record, const char *text
 /* A row is named when something is shown on it, and again when its name changes. */
 static void take_row(chrome_window *w, chrome_record *record, const char *text)
 {
-    uint64_t key = chrome_row_key(record), tid = record->values[CHROME_TID];
-    const chrome_saved *row = idmap_find(&w->rows, key);
+    uint64_t key = row_key(record), tid = record->values[CHROME_TID];
+    const saved_record *row = idmap_find(&w->rows, key);
     bool special = record->values[CHROME_PID] == CHROME_PID_PROCS && tid > CHROME_LANE_NO_PROC &&
                    tid <= CHROME_LANE_GC;
 
     if (record->op == CHROME_ROW_END) {
-        if (row && row->part > 0)
+        if (row && row->written)
             w->emit(w->ctx, record, text);
-        chrome_unsave(&w->rows, key);
+        unsave(&w->rows, key);
         return;
     }
-    if (record->op == CHROME_SECTION || special || (row && row->part > 0))
+    if (record->op == CHROME_SECTION || special || (row && row->written))
         w->emit(w->ctx, record, text);
     if (record->op == CHROME_ROW && !special)
         save(w, &w->rows, key, record, text);
@@ -137,7 +201,7 @@ static void take_slice(chrome_window *w, chrome_record *record, const char *text
         emit(w, record, text);
     /* The name of a task's row precedes its slice and is not needed again. */
     if (record->op == CHROME_TASK)
-        chrome_unsave(&w->rows, chrome_row_key(record));
+        unsave(&w->rows, row_key(record));
 }
 
 static void take_before(chrome_window *w, const chrome_record *record, const char *text)
@@ -146,7 +210,7 @@ static void take_before(chrome_window *w, const chrome_record *record, const cha
 
     switch ((chrome_op)record->op) {
     case CHROME_REGION_BEGIN: save(w, &w->regions, id, record, text); break;
-    case CHROME_REGION_END: chrome_unsave(&w->regions, id); break;
+    case CHROME_REGION_END: unsave(&w->regions, id); break;
     case CHROME_FLOW_START:
         if (!idmap_insert(&w->flows, id))
             w->error = ENOMEM;
@@ -174,11 +238,11 @@ static void reach(chrome_window *w)
     if (!ids && count > 0)
         w->error = ENOMEM;
     for (size_t i = 0; ids && i < count; i++) {
-        chrome_saved *region = idmap_find(&w->regions, ids[i]);
+        saved_record *region = idmap_find(&w->regions, ids[i]);
         region->record.time = w->from;
         region->record.values[CHROME_STACK] = 0;
         emit(w, &region->record, region->text);
-        chrome_unsave(&w->regions, ids[i]);
+        unsave(&w->regions, ids[i]);
     }
     free(ids);
 }

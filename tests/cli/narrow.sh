@@ -78,7 +78,7 @@ run gotrace convert -q --to chrome --from 90s -o after.json $trace
 # The limit ends the work early.
 gotrace gen --go 1.21 --events 3200000 -q -o large.trace
 gotrace gen --go 1.26 --events 3200000 -q -o large.new.trace
-for options in '--to chrome' '--to chrome --split 64K' '--to chrome --only procs' '--to chrome --until 1ms' '--to perfetto' '-q --to chrome'; do
+for options in '--to chrome' '--to chrome --only procs' '--to chrome --until 1ms' '--to perfetto' '-q --to chrome'; do
     # shellcheck disable=SC2086
     run gotrace convert $options --max-output 64K -o out.json large.trace
 done

@@ -27,7 +27,6 @@ dump --format cbor -o new.zst ../go1.19-http.trace
 synth -o new ../script
 convert --to perfetto --zstd -o new ../long.trace
 convert --to chrome -o new ../long.trace
-convert --to chrome --split 1M -o new.json ../long.trace
 convert --to parquet -o tables ../long.trace ../go1.26-net.trace
 convert --to parquet --partitions -o . ../go1.26-net.trace
 convert --to go1.26 -o new ../go1.19-http.trace

@@ -98,7 +98,6 @@ sweep_calls() {
 all_calls() {
     sweep_calls together split --force --by proc -o out/parts v1.trace
     sweep_calls together split --force --by generation --zstd -o out/parts v2.trace
-    sweep_calls together convert --to chrome --split 64K -o out/out.json v1.trace
     sweep_calls together convert --to perfetto -o out/out v2.cut
     sweep_calls together merge -o out/out of-v1/*
     sweep_calls together repair -o out/out v2.cut

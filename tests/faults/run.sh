@@ -290,7 +290,7 @@ convert --to folded --profile offcpu --open -o out/out vN.trace
 convert -j 2 --to html -o out/out vN.trace
 convert -j 2 --to parquet -o out vN.trace
 convert --to parquet --partitions -o out/tables vN.cut
-convert --to chrome --by goroutine --split 64K -o out/out.json vN.trace
+convert --to chrome --by goroutine -o out/out.json vN.trace
 convert --to go1.26 -o out/out vN.trace
 convert --to go1.11 -o out/out vN.trace
 repair -o out/out vN.trace
@@ -320,7 +320,6 @@ gen --go 1.26 --events 3000 -o out/out
 gen --defect goroutine.start -o out/out
 gen --defect goroutine.start --procs 2 --goroutines 16 --events 1 -o out/short
 synth -o out/out short.json
-convert --to chrome --split 64K -o out/out.json short.trace
 repair -o out/out v2.hole
 repair -o out/out short.hole
 reduce --test false --any -o out/out short.hole

@@ -53,7 +53,7 @@ verbs_of() {
         return
         ;;
     v2-open)
-        printf '%s\n' 'convert -q --to chrome --split 64K -o out.json' 'print -q --region r --task 1,t -o out' \
+        printf '%s\n' 'convert -q --to chrome -o out' 'print -q --region r --task 1,t -o out' \
             'stat -q --region r --task 1,t -o out'
         return
         ;;

@@ -202,38 +202,30 @@ static void check_document(checker *c, const blob *text)
     json_decref(document);
 }
 
-/* The current document, and the sum of the documents before. */
-typedef struct parts {
+/* A document, and what it shows. */
+typedef struct shown {
     checker *checker;
     out out;
     blob text;
-    unsigned count;
-    int64_t from, slices; /* sums of the checkers */
-} parts;
+    int64_t from, slices;
+} shown;
 
-static void check_part(parts *p)
+static void check_shown(shown *p)
 {
     ck_assert(out_flush(&p->out));
     check_document(p->checker, &p->text);
-    p->slices += p->checker->slices;
-    p->count++;
+    p->slices = p->checker->slices;
     blob_free(&p->text);
 }
 
-static bool next_part(void *ctx)
-{
-    check_part(ctx);
-    return true;
-}
-
-/* Convert with the given options, and check each part. */
-static void convert_to_parts(const blob *trace, convert_job job, parts *p)
+/* Convert with the given options, and check the document. */
+static void convert_and_check(const blob *trace, convert_job job, shown *p)
 {
     gotrace_source *source;
     gotrace_reader *reader;
     checker c = {.by = job.by, .from = p->from};
 
-    *p = (parts){.checker = &c, .from = p->from};
+    *p = (shown){.checker = &c, .from = p->from};
     ck_assert(gotrace_source_memory(trace->bytes, trace->size, NULL, &source, NULL) == GOTRACE_OK);
     ck_assert(gotrace_reader_open(source, NULL, &reader, NULL) == GOTRACE_OK);
     ck_assert(out_init(&p->out, blob_write, &p->text));
@@ -241,10 +233,8 @@ static void convert_to_parts(const blob *trace, convert_job job, parts *p)
     job.source = source;
     job.out = &p->out;
     job.name = "test";
-    job.next_part = next_part;
-    job.ctx = p;
     format_chrome.run(&job);
-    check_part(p);
+    check_shown(p);
     out_free(&p->out);
     gotrace_reader_close(reader);
     gotrace_source_close(source);
@@ -293,24 +283,7 @@ START_TEST(whole_traces)
 }
 END_TEST
 
-/* A split timeline contains everything, and each part is valid by itself. */
-START_TEST(split)
-{
-    trace_file *files = traces_load(30 * 1024);
-    for (trace_file *f = files; f->path[0]; f++) {
-        for (view_by by = BY_PROC; by <= BY_THREAD; by++) {
-            parts whole = {0}, some = {0};
-            convert_to_parts(&f->content, (convert_job){.by = by}, &whole);
-            convert_to_parts(&f->content, (convert_job){.by = by, .part_size = 20000}, &some);
-            ck_assert_uint_eq(whole.count, 1);
-            ck_assert_int_eq(some.slices, whole.slices);
-        }
-    }
-    traces_free(files);
-}
-END_TEST
-
-/* With a start time, the timeline has everything from then on, in one document or in parts. */
+/* With a start time, the timeline has everything from then on. */
 START_TEST(windows)
 {
     enum { US = 1000 };
@@ -321,15 +294,14 @@ START_TEST(windows)
         for (size_t i = n % SWEEP_STEP; i < sizeof borders / sizeof *borders;
              i += SWEEP_STEP, n++) {
             convert_job job = {.by = (view_by)(n % 3)};
-            parts whole = {.from = borders[i]}, before = {0}, after = {0}, all = {0};
-            convert_to_parts(&f->content, job, &whole);
-            convert_to_parts(&f->content, job, &all);
-            job.part_size = n % 5 == 0 ? 20000 : 0;
+            shown whole = {.from = borders[i]}, before = {0}, after = {0}, all = {0};
+            convert_and_check(&f->content, job, &whole);
+            convert_and_check(&f->content, job, &all);
             job.to = borders[i];
-            convert_to_parts(&f->content, job, &before);
+            convert_and_check(&f->content, job, &before);
             job.to = 0;
             job.from = borders[i];
-            convert_to_parts(&f->content, job, &after);
+            convert_and_check(&f->content, job, &after);
             ck_assert_int_eq(after.slices, whole.slices);
             /* v2 may report a state after it began. */
             if (trace_version(&f->content) < GOTRACE_FIRST_V2)
@@ -349,12 +321,12 @@ START_TEST(narrowed)
     unsigned n = 0;
     for (trace_file *f = files; f->path[0]; f++) {
         for (unsigned part = n % SWEEP_STEP; part < PART_COUNT; part += SWEEP_STEP) {
-            parts whole = {0}, some = {0};
+            shown whole = {0}, some = {0};
             convert_job job = {.by = (view_by)(n % 3), .from = n % 2 ? 100000 : 0};
-            convert_to_parts(&f->content, job, &whole);
+            convert_and_check(&f->content, job, &whole);
             job.parts = 1U << part | (n % 5 == 0 ? 1U << PART_FLOWS : 0);
             job.no_system = n++ % 4 == 0;
-            convert_to_parts(&f->content, job, &some);
+            convert_and_check(&f->content, job, &some);
             ck_assert_int_le(some.slices, whole.slices);
         }
     }
@@ -559,7 +531,6 @@ int main(void)
     TCase *cases = tcase_create("all");
 
     tcase_add_test(cases, whole_traces);
-    tcase_add_test(cases, split);
     tcase_add_test(cases, windows);
     tcase_add_test(cases, narrowed);
     tcase_add_test(cases, cut_traces);
