@@ -280,12 +280,15 @@ $(B)/fuzz/mutator_afl.so: $(MUTATOR_OBJ) $(B)/libgotrace.a
 
 # ---- tests -------------------------------------------------------------------------------------
 
-.PHONY: tests check conformance portability levels bench fuzz fuzz-afl coverage codes abi lint
+.PHONY: tests check check-all conformance portability levels bench fuzz fuzz-afl coverage codes abi lint
 tests: all $(UNIT_TESTS) $(FUZZ_REPLAYS) $(EXAMPLES) $(B)/tests/refuse.so $(B)/tests/count \
 		$(B)/tests/gotrace-refusing ## build the test programs
 
-check: tests ## run every test that needs no Go toolchain
+check: tests ## run the tests that need no Go toolchain
 	@BUILD=$(B) MAKE="$(MAKE)" tests/run.sh
+
+check-all: tests ## the same; sweeps try every place and every sample instead of some
+	@ALL=1 BUILD=$(B) MAKE="$(MAKE)" tests/run.sh
 
 conformance: tests ## compare with Go's own readers (GOTRACE_PEERS, GOTRACE_INSTALL=1)
 	@BUILD=$(B) tests/conformance/run.sh

@@ -3,6 +3,7 @@
 # tests/NAME/run.sh whose last line is "N passed, N failed, N skipped".
 #
 #   BUILD=build tests/run.sh [--stop] [PART...]     --stop: end at the first failure
+#   ALL=1 tests/run.sh [PART...]                    sweeps try every place, trace and fault, not only some
 set -u
 cd "$(dirname "$0")/.." || exit 1
 export BUILD="${BUILD:-build}"

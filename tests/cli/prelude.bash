@@ -32,10 +32,10 @@ is_slow() {
     [ -n "${EMULATED:-}" ] || is_built_with asan tsan
 }
 
-# all_samples: print the paths of the sound samples; where runs are slow, of some of each version.
+# all_samples: print the paths of the sound samples; without ALL, or where runs are slow, of some of each version.
 all_samples() {
     local files=("$TRACES"/*.trace)
-    ! is_slow || files=("$TRACES"/*-{user,prof,flight-2,gensgc}.trace)
+    [ -n "${ALL:-}" ] && ! is_slow || files=("$TRACES"/*-{user,prof,flight-2,gensgc}.trace)
     printf '%s\n' "${files[@]}"
 }
 

@@ -5,6 +5,7 @@
 #
 #   tests/faults/run.sh [PATTERN]     only commands that contain it (calls: only those of calls.bash)
 #   FAULTS=100000 tests/faults/run.sh   each allocation and each block, not only some of them
+#   ALL=1 tests/faults/run.sh           every command, not only every sixth
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 traces=$PWD/testdata/traces
@@ -328,6 +329,8 @@ END
     echo "merge -o out/out $(echo of-v2/*)"
 } >all
 
+every=6 n=0
+[ -z "${ALL:-}$wanted" ] || every=1
 can_refuse=1 can_preload=1 can_mount=1
 if nm "$gotrace" | grep -qE '__(asan|tsan)'; then
     can_refuse='' can_preload=''
@@ -355,6 +358,7 @@ check_blocks() {
 }
 if [ -n "$can_refuse" ] && [ -z "$wanted" ]; then
     for sample in gccgo-user go1.19-timer go1.21-cgo go1.21-user go1.22-prof go1.23-iter go1.26-user go1.26-allocfree go1.27-timer; do
+        [ $((n++ % every)) -eq 0 ] || continue
         cp "$traces/$sample.trace" blocks.trace
         for command in info 'stat --json --each' 'why --task 1' 'why --region inner' 'why --goroutine 1 --json' 'find (run)and(during(task)or(region))' 'print --format jsonl' 'dump --level meaning' 'convert --to perfetto' \
             'convert --to chrome' 'convert --to pprof' 'convert --to go1.26' 'convert --to go1.21' repair merge mutate; do
@@ -365,8 +369,10 @@ if [ -n "$can_refuse" ] && [ -z "$wanted" ]; then
 fi
 
 mapfile -t all <all
+n=0
 for command in "${all[@]}"; do
     [[ $command = *"$wanted"* ]] || continue
+    [ $((n++ % every)) -eq 0 ] || continue
     read -ra words <<<"$command"
     [ -z "$can_refuse" ] || sweep_memory "${words[@]}"
     sweep_size "${words[@]}"
