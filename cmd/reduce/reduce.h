@@ -43,7 +43,7 @@ gotrace_status reduce_trace(const reduce_job *job, reduce_result *result, gotrac
 enum { TRIAL_TIMEOUT = 124 }; /* status of a command that was ended, as of timeout(1) */
 
 typedef struct trial {
-    const char *command;
+    char *script;     /* for the shell: the command with $1, the path */
     uint64_t seconds; /* limit of one run */
     char *folder, *path;
     int status; /* of the last run: exit status, 128 + signal, or TRIAL_TIMEOUT */

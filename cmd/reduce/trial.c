@@ -40,7 +40,7 @@ int trial_signal(void)
 bool trial_open(trial *t, const char *command, uint64_t seconds)
 {
     const char *parent = getenv("TMPDIR");
-    *t = (trial){.command = command, .seconds = seconds};
+    *t = (trial){.seconds = seconds};
     /* First: a signal after mkdtemp would leave the folder behind. */
     const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
@@ -55,8 +55,11 @@ bool trial_open(trial *t, const char *command, uint64_t seconds)
         t->folder = NULL;
         return false;
     }
-    if (asprintf(&t->path, "%s/candidate.trace", t->folder) < 0) {
+    if (asprintf(&t->path, "%s/candidate.trace", t->folder) < 0)
         t->path = NULL;
+    if (asprintf(&t->script, "%s \"$1\"", command) < 0)
+        t->script = NULL;
+    if (!t->path || !t->script) {
         diag_error("out of memory [system.memory]");
         return false;
     }
@@ -70,6 +73,7 @@ void trial_close(trial *t)
     if (t->folder)
         rmdir(t->folder);
     free(t->path);
+    free(t->script);
     free(t->folder);
     free(t->text);
 }
@@ -98,17 +102,14 @@ static bool write_trace(const trial *t, const void *bytes, size_t size)
 
 _Noreturn static void execute(const trial *t, int said)
 {
-    static const char script[] = "%s \"$1\"";
-    char *text = NULL;
     setpgid(0, 0);
     int null = open("/dev/null", O_RDWR);
     const struct rlimit none = {0, 0};
     setrlimit(RLIMIT_CORE, &none);
     signal(SIGPIPE, SIG_DFL);
     signal(SIGXFSZ, SIG_DFL);
-    if (null >= 0 && dup2(null, 0) >= 0 && dup2(null, 1) >= 0 && dup2(said, 2) >= 0 &&
-        asprintf(&text, script, t->command) >= 0)
-        execl("/bin/sh", "sh", "-c", text, "sh", t->path, (char *)NULL);
+    if (null >= 0 && dup2(null, 0) >= 0 && dup2(null, 1) >= 0 && dup2(said, 2) >= 0)
+        execl("/bin/sh", "sh", "-c", t->script, "sh", t->path, (char *)NULL);
     _exit(127);
 }
 
