@@ -455,8 +455,7 @@ typedef enum gotrace_kind {
     GOTRACE_KIND_NONE = 0,    /* no meaning (FutileWakeup) */
     GOTRACE_KIND_TRANSITION,  /* a goroutine or proc changed its state */
     GOTRACE_KIND_SYSCALL,     /* a system call that did not block: an instant (v1 GoSysCall) */
-    GOTRACE_KIND_METRIC,      /* a metric changed: text is its name ("GOMAXPROCS", "heap allocated",
-                                 "heap goal", the latter in bytes), value the new value */
+    GOTRACE_KIND_METRIC,      /* a metric changed: see metric; value is the new value */
     GOTRACE_KIND_LABEL,       /* text labels the goroutine from here on */
     GOTRACE_KIND_RANGE_BEGIN, /* a range began: see range */
     GOTRACE_KIND_RANGE_END,
@@ -499,6 +498,16 @@ typedef enum gotrace_range {
 
 /* The number of ranges in this header, with GOTRACE_RANGE_NONE. */
 #define GOTRACE_RANGES (GOTRACE_RANGE_MARK_ASSIST + 1)
+
+typedef enum gotrace_metric {
+    GOTRACE_METRIC_NONE = 0,
+    GOTRACE_METRIC_GOMAXPROCS,
+    GOTRACE_METRIC_HEAP_ALLOCATED, /* bytes */
+    GOTRACE_METRIC_HEAP_GOAL,      /* bytes */
+} gotrace_metric;
+
+/* The number of metrics in this header, with GOTRACE_METRIC_NONE. */
+#define GOTRACE_METRICS (GOTRACE_METRIC_HEAP_GOAL + 1)
 
 /* gotrace_event.flags */
 enum gotrace_event_flags {
@@ -573,8 +582,9 @@ typedef struct gotrace_event {
     uint64_t generation_index; /* v2: its generation is the n-th of the file (from 0, as for
                                   gotrace_reader_generation); 0 in v1. Ids of strings and stacks are
                                   valid for events with the same index only */
-    int64_t since; /* ns: since when the goroutine was in the state that the event ends, see
-                      gotrace_reader_select_lasting; else GOTRACE_NO_TIME */
+    int64_t since;  /* ns: since when the goroutine was in the state that the event ends, see
+                       gotrace_reader_select_lasting; else GOTRACE_NO_TIME */
+    uint8_t metric; /* gotrace_metric */
 } gotrace_event;
 
 /* A frame of a stack. Fixed: frames are passed in arrays. Strings are not NUL-terminated and as
@@ -740,6 +750,7 @@ GOTRACE_API void gotrace_reader_close(gotrace_reader *reader);
 /* Names for people: "runnable", "GC mark assist", ... Never NULL. */
 GOTRACE_API const char *gotrace_state_name(gotrace_state state);
 GOTRACE_API const char *gotrace_range_name(gotrace_range range);
+GOTRACE_API const char *gotrace_metric_name(gotrace_metric metric);
 GOTRACE_API const char *gotrace_kind_name(gotrace_kind kind);
 /* What a stop-the-world of that kind is for, in a trace of that v1 version: the words of its Go's
  * reader, "unknown" for a number that is no kind. */

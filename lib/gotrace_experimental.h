@@ -53,6 +53,7 @@ typedef struct gotrace_semantics {
     uint8_t kind;         /* gotrace_kind */
     uint8_t resource;     /* gotrace_resource: of a transition */
     uint8_t range;        /* gotrace_range: of a range's begin, end or activity */
+    uint8_t metric;       /* gotrace_metric: of a metric */
     uint8_t needs;        /* v2: GOTRACE_NEEDS_* */
     uint8_t context;      /* v1: GOTRACE_CONTEXT_* */
     uint8_t full;         /* v1: a local form: code of the form with a sequence number; else 0 */
@@ -66,7 +67,7 @@ typedef struct gotrace_semantics {
     bool forever;         /* v1: the goroutine cannot become runnable again */
     bool started;         /* v1: what was so when tracing started has been reported */
     uint8_t futile;       /* v1: GOTRACE_FUTILE_* */
-    const char *text;     /* of a metric: its name; of a transition: its reason; or NULL */
+    const char *text;     /* of a transition: its reason; or NULL */
 } gotrace_semantics;
 
 /* ---------------------------------------------------------------------------------------------

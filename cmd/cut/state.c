@@ -189,7 +189,7 @@ bool cut_follow(cut *c, const gotrace_event *e)
     case GOTRACE_KIND_RANGE_ACTIVE:
     case GOTRACE_KIND_RANGE_END: return follow_range(c, e);
     case GOTRACE_KIND_METRIC:
-        if (spec == row_of_metric(c->carry.version, "GOMAXPROCS")) {
+        if (spec == row_of_metric(c->carry.version, GOTRACE_METRIC_GOMAXPROCS)) {
             c->has_max = true;
             c->max_procs = e->value;
         }
@@ -422,7 +422,7 @@ static bool begin_v1(cut *c)
 {
     bool done = each(c, &c->goroutines, create_goroutine);
     if (done && c->has_max)
-        done = put_at(c, row_of_metric(c->carry.version, "GOMAXPROCS"), first_proc(c),
+        done = put_at(c, row_of_metric(c->carry.version, GOTRACE_METRIC_GOMAXPROCS), first_proc(c),
                       GOTRACE_NO_THREAD, &c->max_procs, 1);
     done = done && each(c, &c->procs, start_proc) && each(c, &c->goroutines, start_goroutine);
     for (size_t i = 0; done && i < CUT_RANGES; i++)

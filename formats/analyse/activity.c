@@ -75,18 +75,13 @@ static void set_size(activity *a, activity_size *sizes, int64_t time, states_pla
     size->seen = true;
 }
 
-static bool is_metric(const gotrace_event *e, const char *name)
-{
-    return e->text_size == strlen(name) && memcmp(e->text, name, e->text_size) == 0;
-}
-
 void activity_event(activity *a, const gotrace_event *e, int64_t time, states_place place)
 {
     if (e->kind == GOTRACE_KIND_METRIC) {
-        if (is_metric(e, "heap allocated")) {
+        if (e->metric == GOTRACE_METRIC_HEAP_ALLOCATED) {
             set_size(a, a->heap, time, place, e->value);
             a->has_heap = true;
-        } else if (is_metric(e, "heap goal") && e->value < NO_HEAP_GOAL) {
+        } else if (e->metric == GOTRACE_METRIC_HEAP_GOAL && e->value < NO_HEAP_GOAL) {
             set_size(a, a->goal, time, place, e->value);
             a->has_goal = true;
         }

@@ -278,7 +278,7 @@ static void assist_works(run *r, stat_goroutine *g, const gotrace_event *e)
 
 void stat_metric(run *r, const gotrace_event *e)
 {
-    if (e->text_size != strlen("GOMAXPROCS"))
+    if (e->metric != GOTRACE_METRIC_GOMAXPROCS)
         return;
     for (size_t i = 0; i < UTILIZATION_KINDS; i++)
         utilization_set_procs(&r->utilizations[i], r->states.time, e->value);

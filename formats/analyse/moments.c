@@ -226,11 +226,6 @@ static void count_goroutine(find_run *r, const gotrace_event *e)
 /* ---- the pass ---------------------------------------------------------------------------------
  */
 
-static bool is_metric(const gotrace_event *e, const char *name)
-{
-    return e->text_size == strlen(name) && memcmp(e->text, name, e->text_size) == 0;
-}
-
 static void range_of(find_run *r, const gotrace_event *e)
 {
     if (e->range == GOTRACE_RANGE_STW && wants(r, MOMENT_BIT(MOMENT_STW)))
@@ -256,7 +251,7 @@ static void add_event(find_run *r, const gotrace_event *e)
             count_goroutine(r, e);
         break;
     case GOTRACE_KIND_METRIC:
-        if (is_metric(e, "heap allocated"))
+        if (e->metric == GOTRACE_METRIC_HEAP_ALLOCATED)
             set_level(r, MOMENT_HEAP, e->value, e);
         break;
     case GOTRACE_KIND_RANGE_BEGIN:

@@ -419,7 +419,7 @@ static inline uint64_t states_start_stack(const gotrace_event *e)
 /* Whether a v1 event is the first one after the states at the beginning. */
 static inline bool states_beginning_ends(const gotrace_event *e)
 {
-    return e->kind == GOTRACE_KIND_METRIC && e->text_size == strlen("GOMAXPROCS");
+    return e->metric == GOTRACE_METRIC_GOMAXPROCS;
 }
 
 /* Whether a goroutine that waits for this reason waits for another one (cmd/trace/pprof.go). */

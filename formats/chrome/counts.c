@@ -22,12 +22,9 @@ void chrome_count_proc(chrome_counts *c, bool *running, bool runs)
 
 void chrome_count_metric(chrome_counts *c, const gotrace_event *event)
 {
-    static const char alloc[] = "heap allocated";
-    static const char goal[] = "heap goal";
-
-    if (event->text_size == sizeof alloc - 1 && memcmp(event->text, alloc, sizeof alloc - 1) == 0)
+    if (event->metric == GOTRACE_METRIC_HEAP_ALLOCATED)
         c->heap_alloc = event->value;
-    if (event->text_size == sizeof goal - 1 && memcmp(event->text, goal, sizeof goal - 1) == 0)
+    if (event->metric == GOTRACE_METRIC_HEAP_GOAL)
         c->heap_goal = event->value;
 }
 

@@ -79,7 +79,7 @@ static bool means_same(const gotrace_semantics *a, const gotrace_semantics *b)
     /* Rows of kind NONE are records that are not events, or short forms of other events. */
     if (a->kind == GOTRACE_KIND_NONE)
         return false;
-    return a->kind != GOTRACE_KIND_METRIC || same_text(a->text, b->text);
+    return a->metric == b->metric;
 }
 
 /* How well a row's reason matches; the first row with the highest score wins. */
@@ -130,11 +130,11 @@ const gotrace_event_spec *row_of_kind(int version, gotrace_kind kind, gotrace_ra
     return NULL;
 }
 
-const gotrace_event_spec *row_of_metric(int version, const char *name)
+const gotrace_event_spec *row_of_metric(int version, gotrace_metric metric)
 {
     for (unsigned code = 0; code < CODES; code++) {
         const gotrace_event_spec *r = gotrace_event_spec_of(version, code);
-        if (r && r->semantics->kind == GOTRACE_KIND_METRIC && strcmp(r->semantics->text, name) == 0)
+        if (r && metric != GOTRACE_METRIC_NONE && r->semantics->metric == metric)
             return r;
     }
     return NULL;

@@ -42,6 +42,6 @@ const gotrace_event_spec *row_of_change(int version, gotrace_resource resource, 
 const gotrace_event_spec *row_of_kind(int version, gotrace_kind kind, gotrace_range range);
 
 /* The row of that version that reports that metric. */
-const gotrace_event_spec *row_of_metric(int version, const char *name);
+const gotrace_event_spec *row_of_metric(int version, gotrace_metric metric);
 
 #endif

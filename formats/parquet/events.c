@@ -139,10 +139,11 @@ void add_sample(tables *t, const gotrace_event *e)
 
 void add_metric(tables *t, const gotrace_event *e)
 {
+    const char *name = gotrace_metric_name((gotrace_metric)e->metric);
     const int64_t cells[metrics_columns] = {
         [metrics_trace] = name_cell(t, TABLE_metrics, t->name),
         [metrics_time_ns] = t->time,
-        [metrics_name] = text_cell(t, TABLE_metrics, e->text, e->text_size),
+        [metrics_name] = text_cell(t, TABLE_metrics, name, strlen(name)),
         [metrics_value] = (int64_t)e->value,
         PLACE_CELLS(t, metrics, e)};
     add_row(t, TABLE_metrics, cells);

@@ -331,17 +331,18 @@ void metric_write(perfetto *p, size_t metric)
 
 static void metric_event(perfetto *p, const gotrace_event *e)
 {
-    /* In the order of their tracks. */
-    static const char *const metrics[] = {"heap allocated", "heap goal", "GOMAXPROCS"};
+    static const uint8_t tracks[GOTRACE_METRICS] = {
+        [GOTRACE_METRIC_GOMAXPROCS] = TRACK_GOMAXPROCS,
+        [GOTRACE_METRIC_HEAP_ALLOCATED] = TRACK_HEAP_ALLOCATED,
+        [GOTRACE_METRIC_HEAP_GOAL] = TRACK_HEAP_GOAL,
+    };
+    const unsigned track = e->metric < GOTRACE_METRICS ? tracks[e->metric] : 0;
 
-    for (size_t i = 0; wants(p, PART_COUNTERS) && i < sizeof metrics / sizeof metrics[0]; i++) {
-        if (strlen(metrics[i]) != e->text_size || memcmp(metrics[i], e->text, e->text_size) != 0)
-            continue;
-        p->metrics[i].known = true;
-        p->metrics[i].value = e->value;
-        metric_write(p, i);
+    if (track == 0 || !wants(p, PART_COUNTERS))
         return;
-    }
+    p->metrics[track - TRACK_HEAP_ALLOCATED].known = true;
+    p->metrics[track - TRACK_HEAP_ALLOCATED].value = e->value;
+    metric_write(p, track - TRACK_HEAP_ALLOCATED);
 }
 
 /* A system call that did not block. */

@@ -108,13 +108,13 @@ static void put_stack(out *o, const print_source *from, const char *name, uint64
 /* The metric's name in Go's package runtime/metrics; for a metric that has none there, our own. */
 static const char *metric_name(const gotrace_event_spec *spec)
 {
-    static const char *const names[][2] = {{"GOMAXPROCS", "/sched/gomaxprocs:threads"},
-                                           {"heap allocated", "/memory/classes/heap/objects:bytes"},
-                                           {"heap goal", "/gc/heap/goal:bytes"}};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(spec->semantics->text, names[i][0]) == 0)
-            return names[i][1];
-    return spec->semantics->text;
+    switch ((gotrace_metric)spec->semantics->metric) {
+    case GOTRACE_METRIC_GOMAXPROCS: return "/sched/gomaxprocs:threads";
+    case GOTRACE_METRIC_HEAP_ALLOCATED: return "/memory/classes/heap/objects:bytes";
+    case GOTRACE_METRIC_HEAP_GOAL: return "/gc/heap/goal:bytes";
+    case GOTRACE_METRIC_NONE: break;
+    }
+    return gotrace_metric_name(spec->semantics->metric);
 }
 
 static bool has_other(const gotrace_event_spec *spec)

@@ -122,7 +122,7 @@ static void print_subject(out *o, const gotrace_event *event)
             print_resource(o, scope, event->subject);
         break;
     case GOTRACE_KIND_METRIC:
-        field_string(o, "metric", event->text, event->text_size);
+        field_name(o, "metric", gotrace_metric_name((gotrace_metric)event->metric));
         field_u64(o, "value", event->value);
         return;
     case GOTRACE_KIND_TASK_BEGIN:

@@ -661,7 +661,7 @@ static gotrace_status write_procs(script_job *job, const gotrace_event_data *eve
         return GOTRACE_OK;
     gotrace_event_data h = *event;
     const uint64_t procs = m->procs;
-    h.spec = row_of_metric(job->version, "GOMAXPROCS");
+    h.spec = row_of_metric(job->version, GOTRACE_METRIC_GOMAXPROCS);
     h.args = &procs;
     h.arg_count = 1;
     m->procs = 0;

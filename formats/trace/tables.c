@@ -97,7 +97,7 @@ void version_tables(version_converter *c)
         rows->syscall = rows->changes[GOTRACE_STATE_RUNNING][GOTRACE_STATE_SYSCALL];
     rows->region_begin = row_of_kind(c->to, GOTRACE_KIND_REGION_BEGIN, GOTRACE_RANGE_NONE);
     rows->region_end = row_of_kind(c->to, GOTRACE_KIND_REGION_END, GOTRACE_RANGE_NONE);
-    rows->max_procs = row_of_metric(c->to, "GOMAXPROCS");
+    rows->max_procs = row_of_metric(c->to, GOTRACE_METRIC_GOMAXPROCS);
 }
 
 /* ---- reasons -------------------------------------------------------------------------------- */

@@ -288,6 +288,17 @@ const char *gotrace_range_name(gotrace_range range)
     return "unknown";
 }
 
+const char *gotrace_metric_name(gotrace_metric metric)
+{
+    switch (metric) {
+    case GOTRACE_METRIC_NONE: return "none";
+    case GOTRACE_METRIC_GOMAXPROCS: return "GOMAXPROCS";
+    case GOTRACE_METRIC_HEAP_ALLOCATED: return "heap allocated";
+    case GOTRACE_METRIC_HEAP_GOAL: return "heap goal";
+    }
+    return "unknown";
+}
+
 const char *gotrace_kind_name(gotrace_kind kind)
 {
     switch (kind) {

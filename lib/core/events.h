@@ -111,7 +111,7 @@ typedef struct gt_v2_shape {
                               goroutine starts, and of the reason; 0: none */
     uint8_t args;          /* gotrace_event.arg_count: without the time and the stack */
     uint64_t head;         /* type, kind, resource, range and arg_count of an event: see head.h */
-    const char *text;      /* a metric's name, or NULL */
+    uint8_t metric;        /* as in gotrace_event */
 } gt_v2_shape;
 
 void gt_v2_shapes_init(gt_v2_shape shapes[GT_CODES], int version);

@@ -56,7 +56,7 @@ void gt_v2_shapes_init(gt_v2_shape shapes[GT_CODES], int version)
             .kind = spec->semantics->kind,
             .resource = spec->semantics->resource,
             .range = spec->semantics->range,
-            .text = spec->semantics->text};
+            .metric = spec->semantics->metric};
         shape->head = GT_HEAD_OF(type, code) | GT_HEAD_OF(kind, shape->kind) |
                       GT_HEAD_OF(resource, shape->resource) | GT_HEAD_OF(range, shape->range) |
                       GT_HEAD_OF(arg_count, shape->args);

@@ -12,7 +12,7 @@
 #define PROC                 .kind = GOTRACE_KIND_TRANSITION, .resource = GOTRACE_RESOURCE_PROC
 #define KIND(k)              .kind = GOTRACE_KIND_##k
 #define RANGE(edge, r)       .kind = GOTRACE_KIND_RANGE_##edge, .range = GOTRACE_RANGE_##r
-#define METRIC(name)         .kind = GOTRACE_KIND_METRIC, .text = (name)
+#define METRIC(m)            .kind = GOTRACE_KIND_METRIC, .metric = GOTRACE_METRIC_##m
 #define SELF(from, to)       .self = {GOTRACE_STATE_##from, GOTRACE_STATE_##to}
 #define OTHER(from, to)      .other = {GOTRACE_STATE_##from, GOTRACE_STATE_##to}
 #define PROC_STATE(from, to) .proc = {GOTRACE_STATE_##from, GOTRACE_STATE_##to}

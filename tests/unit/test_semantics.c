@@ -75,8 +75,8 @@ START_TEST(v1_every_row_is_followed)
                       "%s: which range begins or ends is not stated", row->name);
         ck_assert_msg(!(begins || ends) || gt_range_rule(does->range, begins) != GOTRACE_RULE_NONE,
                       "%s: no rule for ranges of that sort", row->name);
-        ck_assert_msg(kind != GOTRACE_KIND_METRIC || does->text, "%s: a metric without a name",
-                      row->name);
+        ck_assert_msg((kind == GOTRACE_KIND_METRIC) == (does->metric != 0),
+                      "%s: a metric without a name", row->name);
         ck_assert_msg(!does->needs && !does->numbered && !does->after_steal && !does->status,
                       "%s: its row states what is of v2", row->name);
     }
@@ -429,7 +429,9 @@ START_TEST(v1_kinds)
             "%s (1.%d): the reader says it is %s", row->name, version, gotrace_kind_name(e->kind));
         ck_assert_msg(e->range == does->range, "%s (1.%d): the reader says it is of another range",
                       row->name, version);
-        const char *text = does->kind == GOTRACE_KIND_METRIC ? e->text : e->reason;
+        ck_assert_msg(e->metric == does->metric, "%s (1.%d): the reader says it is another metric",
+                      row->name, version);
+        const char *text = e->reason;
         ck_assert_msg(!does->text || (e->flags & GOTRACE_EVENT_FUTILE) ||
                           (text && strcmp(text, does->text) == 0),
                       "%s (1.%d): to the reader its name or reason is another", row->name, version);

@@ -223,7 +223,7 @@ static bool follow(follower *g, const gotrace_event *e, const wanted *w, bool be
 
 static bool is_metric(const gotrace_event *e)
 {
-    return e->kind == GOTRACE_KIND_METRIC && e->text_size == strlen("GOMAXPROCS");
+    return e->metric == GOTRACE_METRIC_GOMAXPROCS;
 }
 
 static void check_lasting(const blob *trace, const events *all, const wanted *w)

@@ -39,13 +39,6 @@ static void set_text(const gotrace_reader *reader, gotrace_event *out, uint64_t 
     out->text = gotrace_reader_string(reader, string, &out->text_size);
 }
 
-static void set_metric(gotrace_event *out, const char *name)
-{
-    out->text = name;
-    out->text_size = strlen(name);
-    out->value = out->args[0];
-}
-
 /* Reads the message of a log from the file, because it is not in a table. */
 static bool load_message(gotrace_reader *reader, const gt_event *e, gotrace_event *out)
 {
@@ -113,7 +106,7 @@ static bool fill_details(gotrace_reader *reader, const gt_event *e, const gt_v1_
     if (shape->string)
         set_text(reader, out, e->args[shape->string - 1]);
     switch ((gt_action)shape->action) {
-    case GT_ACTION_METRIC: set_metric(out, shape->does->text); break;
+    case GT_ACTION_METRIC: out->value = out->args[0]; break;
     case GT_ACTION_RANGE_BEGIN:
         if (shape->range == GOTRACE_RANGE_STW)
             out->reason = gotrace_stw_reason(reader->summary.version, e->args[0]);
@@ -290,6 +283,7 @@ bool gt_model_fill(gotrace_reader *reader, const gt_event *e, const gt_effect *e
     out->value = 0;
     out->stack = e->stack;
     out->args = e->args;
+    out->metric = shape->does->metric;
     out->reason = shape->kind == GOTRACE_KIND_TRANSITION && !futile ? shape->does->text : NULL;
     out->text = out->message = NULL;
     out->text_size = out->message_size = 0;

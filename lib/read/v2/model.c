@@ -22,8 +22,6 @@ void gt_v2_fill_details(gotrace_reader *reader, gotrace_event *event)
 {
     switch ((gotrace_kind)event->kind) {
     case GOTRACE_KIND_METRIC:
-        event->text = reader->v2->shapes[event->type].text;
-        event->text_size = strlen(event->text);
         event->value = event->args[0];
         break;
     case GOTRACE_KIND_LABEL: set_text(reader, event, event->args[0]); break;

@@ -189,6 +189,7 @@ void gt_v2_put_out(const gt_follow *f, gt_v2_out *out, uint8_t type, const uint6
     event->args = args;
     event->reason = event->text = event->message = NULL;
     event->text_size = event->message_size = 0;
+    event->metric = shape->metric;
     if (shape->reason)
         event->reason = gt_v2_reason(f->reader, f->v2, args[shape->reason - 1]);
     event->since = GOTRACE_NO_TIME;
