@@ -21,9 +21,7 @@ static void fill_task_begin(gotrace_reader *reader, gotrace_event *event)
 void gt_v2_fill_details(gotrace_reader *reader, gotrace_event *event)
 {
     switch ((gotrace_kind)event->kind) {
-    case GOTRACE_KIND_METRIC:
-        event->value = event->args[0];
-        break;
+    case GOTRACE_KIND_METRIC: event->value = event->args[0]; break;
     case GOTRACE_KIND_LABEL: set_text(reader, event, event->args[0]); break;
     case GOTRACE_KIND_TASK_BEGIN: fill_task_begin(reader, event); break;
     case GOTRACE_KIND_REGION_BEGIN:
