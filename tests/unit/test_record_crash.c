@@ -470,15 +470,18 @@ static bool is_due(gotrace_recorder *r)
     return due;
 }
 
-/* In portions, after each of which the thread that ends generations ends one that is due: on a busy
- * machine it may run late, and the file is full sooner. */
+/* In portions, after each of which the thread that ends generations has ended one that is due: on a
+ * busy machine it may wait for a processor while more is recorded than fits into the file, which then
+ * has only the generation after that. */
 static void allocate_slowly(single *s, unsigned count)
 {
     enum { PORTION = 10000 };
     for (; count > PORTION; count -= PORTION) {
         allocate(s, PORTION);
-        while (is_due(s->r))
-            sched_yield();
+        do {
+            pthread_mutex_lock(&s->r->control); /* it is not at work */
+            pthread_mutex_unlock(&s->r->control);
+        } while (is_due(s->r));
     }
     allocate(s, count);
 }
