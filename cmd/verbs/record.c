@@ -103,12 +103,41 @@ static int check_options(const session *s, int *version)
     return EXIT_SOUND;
 }
 
-/* Whether the trace would replace the program. */
+enum { SCRIPT_LINE = 256 }; /* bytes of the first line that are read. Source: binfmts.h */
+
+/* Whether the file is a script: reads the path of its interpreter. Source: Linux,
+ * fs/binfmt_script.c. */
+static bool has_interpreter(const char *path, char interpreter[SCRIPT_LINE])
+{
+    char line[SCRIPT_LINE];
+    FILE *file = fopen(path, "re");
+    bool script = file && fgets(line, sizeof line, file) && strncmp(line, "#!", 2) == 0;
+    if (file)
+        fclose(file);
+    if (!script)
+        return false;
+    const char *name = line + 2 + strspn(line + 2, " \t");
+    snprintf(interpreter, SCRIPT_LINE, "%.*s", (int)strcspn(name, " \t\n"), name);
+    return true;
+}
+
+/* Whether the trace would replace the program, or the interpreter of a script. */
 static bool is_program(const recording *r)
 {
+    enum { MOST_SCRIPTS = 6 }; /* a script may be the interpreter of another one */
     struct stat trace, file;
-    return stat(r->path, &trace) == 0 && stat(r->program.path, &file) == 0 &&
-           trace.st_dev == file.st_dev && trace.st_ino == file.st_ino;
+    char path[SCRIPT_LINE];
+    const char *name = r->program.path;
+    if (stat(r->path, &trace) != 0)
+        return false;
+    for (int i = 0; i < MOST_SCRIPTS && stat(name, &file) == 0; i++) {
+        if (trace.st_dev == file.st_dev && trace.st_ino == file.st_ino)
+            return true;
+        if (!S_ISREG(file.st_mode) || !has_interpreter(name, path))
+            return false;
+        name = path;
+    }
+    return false;
 }
 
 /* Prepares a recording to that path. */

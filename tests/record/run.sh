@@ -784,9 +784,13 @@ fails() {
 itself() {
     cp ends itself && ! "$gotrace" record -o ./itself -- ./itself exit 2>itself.err || return 1
     cat itself.err
+    grep -q 'this is the program' itself.err && cmp ends itself || return 1
+    printf '#! %s/itself exit\n' "$PWD" >script && chmod +x script
+    ! "$gotrace" record -o itself -- ./script 2>itself.err || return 1
+    cat itself.err
     grep -q 'this is the program' itself.err && cmp ends itself
 }
-check 'a trace that would replace the program' itself
+check 'a trace that would replace the program, or the interpreter of a script' itself
 check 'no program' fails 2 'the program is missing'
 check 'a program that does not exist' fails 127 'missing: No such file' -o a.trace -- ./missing
 check 'one that is not in PATH' fails 127 'missing: No such file' -o a.trace -- missing
