@@ -7,7 +7,7 @@ argument takes boundary values in turn; besides, batches and generations are emp
 duplicate or of extreme numbers.
 
 A difference is an error unless a row of KNOWN covers it; each row there has its reason in
-CONTRIBUTING. Without --all and names, a sample that depends on --seed is compared: as many
+gotrace-differences(7). Without --all and names, a sample that depends on --seed is compared: as many
 structural cases as --sample says (default 500), and twice as many of the others.
 """
 import argparse
