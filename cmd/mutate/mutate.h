@@ -13,6 +13,10 @@
  *   raw.c           damaged bytes
  *   describe.c      the changes as JSON
  *
+ * A change is a function that picks a place and makes the change there, or returns false. One that
+ * must leave a trace sound is undone if the reader rejects the result. A rule is violated as by
+ * `gen --defect`, on a goroutine that runs and has no further events.
+ *
  * The same trace, mode and seed give the same variant on every machine.
  */
 #ifndef MUTATE_H

@@ -4,7 +4,10 @@
  * Parts are traces; the format has no field that marks them as parts. All that merging needs is in
  * the batches: owner, start time, generation, frequency. Batches are copied unchanged where
  * possible, since each is self-contained: it begins with a time (and until 1.6 a sequence number).
- * The strings and stacks that they refer to are copied too.
+ * The strings and stacks that they refer to are copied too. Parts of different traces are
+ * recognised by frequencies, clocks, and procs or threads that occur in two parts (fit.c); a
+ * missing part by an event that waits for something that no part contains, or by the absence of
+ * something that every generation contains (missing.c).
  */
 #ifndef PARTS_H
 #define PARTS_H

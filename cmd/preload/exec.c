@@ -1,6 +1,7 @@
 /*
- * exec.c - interposed functions that execute a program: `record` reports a program that does not
- * load this library.
+ * exec.c - interposed functions that execute a program. The name of the program is noted before,
+ * and deleted by the library in the new program: `record` reports a name that is left as a program
+ * that did not load this library.
  */
 #include "cmd/preload/real.h"
 

@@ -1,6 +1,8 @@
 /*
  * process.c - which memory a process writes to: the program's first process gets a ring from
- * `gotrace record`; if children are recorded, each takes one of those that are ready.
+ * `gotrace record`; if children are recorded, each takes one of those that are ready, by storing
+ * its pid, which a kill cannot interrupt. A process notices that it is a child, however it was
+ * created, by a page that the kernel clears (MADV_WIPEONFORK).
  */
 #include <errno.h>
 #include <fcntl.h>

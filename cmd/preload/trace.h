@@ -19,7 +19,8 @@
 enum { TRACE_WAITERS = 1024 };
 
 /* Threads that wait for an object, by its hash: whoever releases an object reports it only if a
- * thread may wait for it. */
+ * thread may wait for it. A thread that begins to wait between that test and the release is shown
+ * as unblocked by itself. */
 extern _Atomic uint32_t trace_waiters[TRACE_WAITERS];
 
 static inline _Atomic uint32_t *trace_waiters_of(uint64_t object)

@@ -9,6 +9,12 @@
  *   names.c     functions of the programs that the process executes
  *   files.c     the files that these programs map, each with its symbols once
  *   symbols.c   a process that reads the symbols
+ *
+ * The recorder is in this process, not in the program: the library in the program (preload) writes
+ * what the threads do into shared memory, which is replayed here. So nothing is lost when the
+ * program is killed, calls _exit or exec; and the library has no thread, takes no lock, allocates
+ * no memory and needs no other library. The memory is a memfd whose descriptor only `record` has;
+ * the program opens it by its path in /proc.
  */
 #ifndef RECORD_RECORD_H
 #define RECORD_RECORD_H

@@ -2,8 +2,9 @@
  * expression.h - what `gotrace find` looks for, as the user writes it.
  *
  * An expression is a test on one moment: a stretch of time of one kind, such as a wait of a
- * goroutine. gotrace-find(1) has the grammar and the meaning. Parsing does not depend on a trace;
- * moments.h applies an expression to one.
+ * goroutine. `and` never combines two moments, so that a reader of an expression can predict what
+ * it finds; during (EXPR) does. gotrace-find(1) has the grammar and the meaning. Parsing does not
+ * depend on a trace; moments.h applies an expression to one.
  *
  * The main expression and each during (EXPR) are queries. A query is code for a stack of verdicts,
  * so that testing a moment needs no recursion, whatever the expression.

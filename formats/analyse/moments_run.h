@@ -1,4 +1,14 @@
-/* moments_run.h - the state of a search, which moments.c and moment_states.c share. */
+/*
+ * moments_run.h - the state of a search, which moments.c and moment_states.c share.
+ *
+ * A search is fast if the reader returns few events, so it is asked only for those that the
+ * expression needs, and for states that are long enough (search_least). While reading, what the
+ * verdict is already known of is deselected (search_foresee): the transitions of a goroutine whose
+ * id or function matches nothing, waits for another reason, and transitions with a stack that
+ * matches nothing. The verdict on a goroutine is determined once for each function, and again if an
+ * event shows another function. Events that begin and end goroutines are always needed, for the
+ * functions in which they start.
+ */
 #ifndef ANALYSE_MOMENTS_RUN_H
 #define ANALYSE_MOMENTS_RUN_H
 

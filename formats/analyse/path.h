@@ -4,8 +4,13 @@
  * paths_read (history.c) records every state of every goroutine, with links to the state before it
  * and to that of the goroutine that caused it, packs them (history_pack.c), and keeps the longest
  * intervals that match. paths_walk (path.c) follows the links of one interval from its end back to
- * its beginning. The states are in a temporary file if they do not fit in memory, because a path is
- * found backwards.
+ * its beginning. A path is found backwards, and which goroutines it visits is known only then, so
+ * the states of all goroutines are needed; they are in a temporary file if they do not fit in
+ * memory.
+ *
+ * Two passes, the second of which records only the time of the intervals, would not be better:
+ * tasks that began before the trace, and most goroutines, need all of it; reading twice takes
+ * longer than writing the records; and standard input can be read once.
  */
 #ifndef ANALYSE_PATH_H
 #define ANALYSE_PATH_H

@@ -2,7 +2,10 @@
  * profile.h - time or CPU samples by stack.
  *
  * net, sync, syscall and sched have the samples of `go tool trace -pprof` (cmd/trace/pprof.go) of
- * the Go version that reads the trace: 1.21 until then, later 1.27.
+ * the Go version that reads the trace: 1.21 until then, later 1.27. So profiles of v1 differ from
+ * statistics, which are those of Go 1.27, by nanoseconds and in the first states of goroutines. The
+ * HTML report, in which both appear, makes profiles of the intervals of the statistics
+ * (profiles_share).
  */
 #ifndef ANALYSE_PROFILE_H
 #define ANALYSE_PROFILE_H

@@ -5,7 +5,9 @@
  * where it starts. An event is selected if it is in the time range, on a listed proc, thread and in
  * a listed generation, and if there is one goroutine on which it happens, or whose state it
  * changes, that is listed, starts at a matching function (or the event's stack has one), belongs to
- * a listed task (or the event is one of the task's) and is in a listed region. Memory depends on
+ * a listed task (or the event is one of the task's) and is in a listed region. So a selection
+ * changes neither verdicts nor times. An interval of states.h is on the proc and thread, and in the
+ * generation, of the event with which it begins (states_user.changed). Memory depends on
  * live goroutines, their open regions, open tasks, and different stacks and names.
  */
 #ifndef ANALYSE_SELECTOR_H

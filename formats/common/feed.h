@@ -7,7 +7,7 @@
  * through a bounded queue. The reader may replace its tables while events that refer to them are in
  * the queue, so the blocks also contain the other events, with their texts, messages and arguments,
  * and each stack that an event refers to, once per generation. What the caller sees does not depend
- * on the thread.
+ * on the thread. What it caches by the id of a string or stack is valid for one generation_index.
  */
 #ifndef FEED_H
 #define FEED_H

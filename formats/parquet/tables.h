@@ -3,7 +3,9 @@
  *
  * The schema is the same for every version of traces. A column is of the type INT, TIME, ID,
  * UNSIGNED or TEXT, see writer.h, and NEEDED or has nulls (NULLS). By FIRST and THEN the rows of a
- * row group are sorted. Every table has first of all the name of the trace.
+ * row group are sorted, because files are smaller if a row resembles the one before: sorted by
+ * proc, transitions follow each other as in the batches of the trace. Every table has first of all
+ * the name of the trace.
  */
 #ifndef PARQUET_TABLES_H
 #define PARQUET_TABLES_H

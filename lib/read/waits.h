@@ -3,7 +3,9 @@
  *
  * The cursors that wait for the same condition form a pairing heap by timestamp, found by hash.
  * When the condition occurs only the earliest is woken, because only that one can proceed. So every
- * step is logarithmic in the number of waiting cursors.
+ * step is logarithmic in the number of waiting cursors. (Go's reader checks the first event of
+ * every proc for each event that it merges.) After a collision of hashes a cursor is woken too
+ * early, and waits again.
  */
 #ifndef GT_WAITS_H
 #define GT_WAITS_H

@@ -4,7 +4,9 @@
  * Readers require that each generation continues the one before. So a dropped generation gets other
  * events instead of its own, which lead from the states at its beginning to those at the beginning
  * of the next one: goroutines and procs that had events end and stop, and are created and start
- * again in the new state. A goroutine that exists only for this writes a message about the loss.
+ * again in the new state (they end because the recorder does not know their open regions). The
+ * generation keeps its number. A goroutine that exists only for this writes a message about the
+ * loss.
  *
  * For this, whoever describes a state at the beginning of an era notes it. What the next era has
  * not described yet has not changed, and the thread that ends the dropped era notes it. The era in

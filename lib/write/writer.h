@@ -8,6 +8,14 @@
  *   v2/status.c        v2: statuses; beginning and end of generations
  *
  * The writer uses the encoder, which handles records, buffers and batches, but not their meaning.
+ * It tracks only the state that it needs to assign sequence numbers and to reject impossible
+ * events. It rejects what the reader would report, with the same rule.
+ *
+ * A function of the writer has three steps: check, without writing anything, so that a rejected
+ * event leaves the writer unchanged; write the missing context (the state before the trace began,
+ * statuses); write the event and change the state. Events are written in the order of the calls:
+ * if a timestamp must be raised by a tick, because two events in a buffer must differ, later events
+ * on other buffers are not written with an earlier time.
  */
 #ifndef GT_WRITER_H
 #define GT_WRITER_H

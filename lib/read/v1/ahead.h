@@ -8,7 +8,9 @@
  * one of another piece, is left to the reading thread.
  *
  * The pieces are the same for every number of threads, because the order of events at the same time
- * depends on where they begin.
+ * depends on where they begin, and so does the place at which bounds.c finds an impossible time.
+ * There are none until 1.6, where the order is by number, and in traces with futile wake-ups, whose
+ * positions in the order of the whole trace matter.
  */
 #ifndef GT_V1_AHEAD_H
 #define GT_V1_AHEAD_H

@@ -3,7 +3,8 @@
  *
  * Source: Go's runtime/tracestatus.go, traceLocker.eventWriter and traceAdvance: the status of a
  * goroutine or proc is written once per generation, before the first event that refers to it, or at
- * the end of the generation if there is none.
+ * the end of the generation if there is none. Goroutines and procs are in lists in the order of
+ * their last status, so that the end of a generation finds those without events without a search.
  */
 #include "write/writer.h"
 
