@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # tables.sh: DuckDB, ClickHouse and hyparquet read the tables of 100 generated traces of all versions, and of the
-# samples, alike, and as many rows as print and stat write; they use the statistics; the queries of the README run.
+# samples, alike, and as many rows as print and stat write; they use the statistics; the queries of gotrace-parquet(5) run.
 set -u
 # shellcheck disable=SC1091
 . "$(dirname "$0")/lib.sh"
@@ -84,13 +84,14 @@ for engine in duckdb clickhouse; do
     fail_if $? "$engine reads partitions" 'other rows' parts.rows
 done
 
-# The queries of the README: each engine answers each, with the same rows.
+# The queries of gotrace-parquet(5): each engine answers each, with the same rows. Those for Spark are not run by
+# Spark, but parsed with its grammar, and run translated to DuckDB's.
 for trace in go1.19-http go1.26-user; do cp "$ROOT/testdata/traces/$trace.trace" .; done
 "$GOTRACE" convert -q --to parquet -o tables go1.19-http.trace go1.26-user.trace
 for engine in duckdb clickhouse spark; do
-    awk -v wanted="\`\`\`sql $engine" '/^```/ { inside = $0 == wanted; next } inside' "$ROOT/README.md" >$engine.sql
+    sed -n '/^\.\\" BEGIN '$engine'$/,/^\.\\" END/{/^\./!p}' "$ROOT/man/gotrace-parquet.5" >$engine.sql
     [ "$(grep -c ';' $engine.sql)" -eq 4 ] && reader $engine-query <$engine.sql >$engine.rows 2>&1
-    fail_if $? "the queries of the README for $engine" 'they fail' $engine.rows
+    fail_if $? "the queries of gotrace-parquet(5) for $engine" 'they fail' $engine.rows
     awk '{ $NF = ""; print }' FS='\t' OFS='\t' $engine.rows | sort >$engine.names
 done
 same 'they give the same rows' duckdb.names clickhouse.names

@@ -166,6 +166,14 @@ else
 fi
 check 'gotrace-parquet.5 explains the columns' columns_explained
 
+# The queries in README.md are among those of the page, which conformance runs.
+readme_queries() {
+    local queries
+    queries=$(awk '/^```/ { query = $0 == "```sql duckdb"; next } query' README.md)
+    [ -n "$queries" ] && [[ $(sed -n '/BEGIN duckdb/,/END duckdb/p' man/gotrace-parquet.5) == *"$queries"* ]]
+}
+check 'gotrace-parquet.5 has the queries of README.md' readme_queries
+
 # Examples are written like a user's program: they include only installed headers.
 examples_include() {
     ! grep -HoE '(^|[ /])(lib|cmd|formats)/[a-z0-9_/]+\.(h|def|c)' "$build"/obj/tests/examples/*.d |
@@ -310,6 +318,22 @@ verbs_are_listed() {
     done
 }
 check 'README.md and gotrace.1 list the verbs' verbs_are_listed
+
+# The commands for questions in README.md run, on a trace with a task "request" and one of a server.
+questions_run() {
+    local folder=$work/questions command status count=0 bad=0
+    mkdir "$folder" && gotrace synth -o "$folder/app.trace" tests/examples/server.script &&
+        cp testdata/traces/go1.19-http.trace "$folder/other.trace" || return 1
+    # shellcheck disable=SC2016
+    while read -r command; do
+        count=$((count + 1))
+        (cd "$folder" && timeout "$HANG" bash -c "$command") >"$work/said" 2>&1 </dev/null
+        status=$?
+        [ $status -le 1 ] || { echo "$command: status $status"; cat "$work/said"; bad=1; } # 1: nothing is found
+    done < <(sed -n '/^## Which command/,/^## V/p' README.md | grep -oE '`gotrace [^`]*\.trace`' | tr -d '`')
+    [ $count -gt 10 ] && [ $bad -eq 0 ]
+}
+check 'README.md: commands for questions' questions_run
 
 # Names between backquotes, and the targets of links.
 # shellcheck disable=SC2016
