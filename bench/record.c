@@ -4,7 +4,7 @@
  *   record [EVENTS]     default: 5000000 for each case
  *
  * Prints the best of five runs, because other programs can only make it slower, and the targets of
- * CONTRIBUTING.md; for two threads the median of seven ratios, of runs in turn with one thread.
+ * RESULTS.md; for two threads the median of seven ratios, of runs in turn with one thread.
  * Exit 1 if a target is missed.
  */
 #include <pthread.h>
