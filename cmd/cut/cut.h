@@ -10,7 +10,7 @@
  *
  * The writer numbers the events again, and writes the tables of what they refer to. Without a
  * selection of goroutines every event of the range is written. With one, the events of these
- * goroutines are, and besides, because no trace is valid without them:
+ * goroutines are, and also, because no trace is valid without them:
  *
  *   - what another goroutine does to a selected one (creates or unblocks it) happens on its thread
  *     and proc, but on no goroutine;
@@ -21,7 +21,7 @@
  * beginning and end may be on different goroutines.
  *
  * Of a sound v2 trace, generations that are selected as a whole are copied as they are
- * (generations.c): only the part of one before them, and of one after them, is written anew.
+ * (generations.c): only the part of one before them, and of one after them, is rewritten.
  *
  * Times do not change. In rewritten generations of v2 a tick of the output is a nanosecond, so that
  * times which the reader had to raise, because an event had to wait for another, are exact.
