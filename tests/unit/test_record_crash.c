@@ -471,8 +471,8 @@ static bool is_due(gotrace_recorder *r)
 }
 
 /* In portions, after each of which the thread that ends generations has ended one that is due: on a
- * busy machine it may wait for a processor while more is recorded than fits into the file, which then
- * has only the generation after that. */
+ * busy machine it may wait for a processor while more is recorded than fits into the file, which
+ * then has only the generation after that. */
 static void allocate_slowly(single *s, unsigned count)
 {
     enum { PORTION = 10000 };
