@@ -112,41 +112,6 @@ GOTRACE_API gotrace_status gotrace_reader_next_briefs(gotrace_reader *reader, go
                                                       const gotrace_event **event);
 
 /* ---------------------------------------------------------------------------------------------
- * Fewer events
- *
- * What gotrace_reader_select and gotrace_reader_select_lasting select of the transitions of
- * goroutines can be restricted while the trace is read. Transitions from and to
- * GOTRACE_STATE_UNDETERMINED and NOT_EXIST are returned as before, and so are those that are
- * selected for another reason: their kind, except for deselected goroutines, what they show of a
- * start, GOTRACE_EVENT_SUSPECT.
- */
-
-/* Deselect transitions of a goroutine that exists, or select them again. Short system calls of v1
- * are deselected too. */
-GOTRACE_API void gotrace_reader_deselect_goroutine(gotrace_reader *reader, uint64_t id,
-                                                   bool deselect);
-
-/* Deselect the end of the state in which a goroutine is: it is returned only for the state that
- * begins with it. */
-GOTRACE_API void gotrace_reader_deselect_state(gotrace_reader *reader, uint64_t id);
-
-/* Deselect the beginnings of waits for the reason of an event, the last one that was returned, and
- * the ends of these waits: in v2 until the end of its generation. Call it only with
- * gotrace_reader_select_lasting for all states that are selected. */
-GOTRACE_API void gotrace_reader_deselect_reason(gotrace_reader *reader, const gotrace_event *event);
-
-/* Deselect transitions with that stack of the current generation; 0: those without a stack. Such a
- * transition is not returned for the run that it ends or the state that it begins, nor is the end
- * of that state, if it is not a run. Short system calls of v1 with that stack are deselected too.
- * Call it only with gotrace_reader_select_lasting for all states, which provides what is not
- * returned: gotrace_event.since. */
-GOTRACE_API void gotrace_reader_deselect_stack(gotrace_reader *reader, uint64_t id);
-
-/* ---------------------------------------------------------------------------------------------
- * Flipped bits
- */
-
-/* ---------------------------------------------------------------------------------------------
  * Damage
  */
 

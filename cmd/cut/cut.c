@@ -203,28 +203,6 @@ static bool note_timer(cut *c, const gotrace_event *e)
     return idmap_insert(&c->timers, e->goroutine) || cut_no_memory(c);
 }
 
-/* Transitions of goroutines that are not selected need not be returned. If the range ends, the
- * first event of a record is needed, because the others are where it is. What a goroutine that runs
- * timers does to others is needed for note_timer. */
-static bool may_narrow(const cut *c)
-{
-    return c->job->goroutines && c->job->range.until == INT64_MAX &&
-           (c->v2 ||
-            gotrace_reader_summary(c->job->reader)->type_records[GOTRACE_V1_TimerGoroutine] == 0);
-}
-
-static void narrow(cut *c, const gotrace_event *e)
-{
-    if (!c->may_narrow || e->kind != GOTRACE_KIND_TRANSITION ||
-        e->resource != GOTRACE_RESOURCE_GOROUTINE || e->to == GOTRACE_STATE_NOT_EXIST ||
-        cut_has(c, e->subject))
-        return;
-    if (!c->narrows)
-        gotrace_reader_select(c->job->reader, UINT32_MAX, UINT32_MAX);
-    c->narrows = true;
-    gotrace_reader_deselect_goroutine(c->job->reader, e->subject, true);
-}
-
 static bool take_event(cut *c, const gotrace_event *e, data_batches *d)
 {
     if (e->kind == GOTRACE_KIND_SYNC)
@@ -238,7 +216,6 @@ static bool take_event(cut *c, const gotrace_event *e, data_batches *d)
         return c->begun || cut_follow(c, e);
     if ((!c->begun && !begin(c, e)) || !note_timer(c, e))
         return false;
-    narrow(c, e);
     /* Times are counted from the first event: a goroutine that was there. */
     if (first && c->job->goroutines && c->job->keep_times && (e->flags & GOTRACE_EVENT_INITIAL) &&
         e->to != GOTRACE_STATE_RUNNING && e->to != GOTRACE_STATE_SYSCALL)
@@ -308,7 +285,6 @@ gotrace_status cut_write_events(const cut_job *job, cut_result *result, gotrace_
         idmap_init(&c->ranges[i], sizeof(cut_range));
     /* The frequency is known after the first pass; if it fails, reading ends at once. */
     gotrace_reader_index(job->reader);
-    c->may_narrow = may_narrow(c);
     if (read_events(c, &data) && c->begun && put_timers(c) && end_generation(c) &&
         gotrace_writer_finish(c->carry.writer) < 0)
         writer_failed(c);

@@ -133,8 +133,6 @@ typedef struct cut {
     uint64_t made;       /* v2: offset of the record before which the reader made an event */
     bool has_made;
     bool anchored; /* v1: a goroutine has been created at the start */
-    /* Transitions of goroutines that are not selected need not be returned; some are not. */
-    bool may_narrow, narrows;
     cut_known known[CUT_KNOWN];
     bool gc_due; /* v2: a cycle of the GC that is active has not been reported yet */
 } cut;

@@ -69,9 +69,6 @@ static void foresee(find_run *r, find_goroutine *own)
     memcpy(own->verdicts, v.of, sizeof own->verdicts);
     for (size_t i = 0; i < MOMENT_STATE_COUNT; i++)
         none = none && v.of[i] == VERDICT_FALSE;
-    own->deselected = none && r->narrows;
-    if (r->narrows)
-        gotrace_reader_deselect_goroutine(r->feed.reader, own->g.id, none);
     own->foreseen = none && level == FORESEEN_BY_ID ? FORESEEN_FINALLY : level;
 }
 
@@ -82,8 +79,6 @@ static void goroutine_begins(void *ctx, goroutine *g, const gotrace_event *e)
     ((find_goroutine *)g)->created = here ? r->now : time_of(r, g->created);
     ((find_goroutine *)g)->since = GOTRACE_NO_TIME;
     memset(((find_goroutine *)g)->verdicts, VERDICT_UNKNOWN, MOMENT_STATE_COUNT);
-    if (r->by_region)
-        gotrace_reader_deselect_goroutine(r->feed.reader, g->id, true);
 }
 
 static void state_changed(void *ctx, goroutine *g, const gotrace_event *e)
@@ -101,7 +96,7 @@ static void state_changed(void *ctx, goroutine *g, const gotrace_event *e)
         own->cut = false;
     }
     own->known = true;
-    own->continues = own->hidden = false;
+    own->continues = false;
     if (own->g.current.state == GOTRACE_STATE_WAITING)
         search_saw(&r->search, MOMENT_WAIT, own->g.current.reason);
     if (r->by_goroutine && own->foreseen < foreseeable(r, own))
@@ -125,7 +120,7 @@ static void offer_state(find_run *r, const find_goroutine *own, uint8_t kind,
                         const gotrace_event *e)
 {
     const interval *i = &own->g.current;
-    if (own->hidden || own->verdicts[kind] == VERDICT_FALSE)
+    if (own->verdicts[kind] == VERDICT_FALSE)
         return;
     if (own->verdicts[kind] == VERDICT_TRUE && r->job->only_number) {
         search_count(&r->search, (moment_kind)kind);
@@ -179,7 +174,7 @@ static void set_state(find_goroutine *own, uint8_t state, int64_t since)
     own->g.current.stack = own->g.current.reason = 0;
     own->g.current.cause = 0;
     own->begin = since;
-    own->cut = own->continues = own->hidden = false;
+    own->cut = own->continues = false;
     own->known = true;
 }
 
@@ -187,13 +182,6 @@ static inline bool changes_goroutine(const gotrace_event *e)
 {
     return e->kind == GOTRACE_KIND_TRANSITION && e->resource == GOTRACE_RESOURCE_GOROUTINE &&
            e->from != e->to;
-}
-
-/* Whether such a state of which the beginning was not returned began with what is deselected. */
-static inline bool may_hide(const find_run *r, uint8_t state)
-{
-    return (r->by_stack && state != GOTRACE_STATE_RUNNING) ||
-           (r->by_reason && state == GOTRACE_STATE_WAITING);
 }
 
 /* Before an event that ends a state. */
@@ -205,47 +193,6 @@ static void find_state(const find_run *r, find_goroutine *own, const gotrace_eve
     if (own->g.current.state == from && (!known || own->since == e->since))
         return;
     set_state(own, from, known ? e->since : r->now);
-    own->hidden = known && may_hide(r, from);
-}
-
-enum { HOPE_UNKNOWN, HOPE_NONE, HOPE_SOME };
-
-/* Whether nothing is found that has that stack, or begins with that reason, in any state of the
- * set: known says which of them m has. Determined once for each. */
-static bool is_hopeless(find_run *r, matcher_verdicts *hopes, uint32_t number, moment m,
-                        unsigned known, unsigned kinds)
-{
-    uint8_t *hope = matcher_verdict(hopes, number);
-    if (!hope) {
-        r->job->failed = true;
-        return false;
-    }
-    for (m.kind = 0; m.kind < MOMENT_STATE_COUNT && *hope == HOPE_UNKNOWN; m.kind++)
-        if (kinds & MOMENT_BIT(m.kind) && search_foresee(&r->search, &m, known) != VERDICT_FALSE)
-            *hope = HOPE_SOME;
-    if (*hope == HOPE_UNKNOWN)
-        *hope = HOPE_NONE;
-    return *hope == HOPE_NONE;
-}
-
-/* A state has begun. Deselects what is not needed of it. */
-static void narrow(find_run *r, const find_goroutine *own, const gotrace_event *e)
-{
-    const interval *i = &own->g.current;
-    const moment m = {.stack = i->stack, .name = i->reason};
-    bool of_stack = r->by_stack &&
-                    is_hopeless(r, &r->stack_hopes, i->stack, m, KNOWN_STACK, MOMENT_STATES);
-    if (of_stack)
-        gotrace_reader_deselect_stack(r->feed.reader, i->stack ? e->stack : 0);
-    bool of_reason = i->state == GOTRACE_STATE_WAITING &&
-                     is_hopeless(r, &r->reason_hopes, i->reason, m, KNOWN_NAME,
-                                 MOMENT_BIT(MOMENT_WAIT));
-    if (of_reason) {
-        r->by_reason = true;
-        gotrace_reader_deselect_reason(r->feed.reader, e);
-    }
-    if (i->state != GOTRACE_STATE_RUNNING && (of_stack || of_reason))
-        gotrace_reader_deselect_state(r->feed.reader, own->g.id);
 }
 
 static void begin_state(find_run *r, find_goroutine *own, const gotrace_event *e, uint8_t state,
@@ -258,8 +205,6 @@ static void begin_state(find_run *r, find_goroutine *own, const gotrace_event *e
     own->g.current.stack = r->needs_stacks ? stack_of(r, e) : 0;
     if (state == GOTRACE_STATE_WAITING)
         search_saw(&r->search, MOMENT_WAIT, reason);
-    if (r->narrows && r->by_begin)
-        narrow(r, own, e);
 }
 
 /* Whether the event does not show where its goroutine starts. */
@@ -319,8 +264,6 @@ bool moment_states_pass(find_run *r, const gotrace_event *e)
         return true;
     if (!r->all_states)
         find_state(r, own, e);
-    else if (own->deselected && !call) /* what was between is not known */
-        set_state(own, e->from, r->now);
     return false;
 }
 
@@ -338,7 +281,6 @@ void moment_states_end(find_run *r)
             (g && g->state == own->g.current.state && (unknown || g->since == own->since)))
             continue;
         set_state(own, g ? g->state : GOTRACE_STATE_NOT_EXIST, g ? g->since : r->now);
-        own->hidden = g && may_hide(r, g->state);
     }
 }
 

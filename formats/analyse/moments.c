@@ -48,8 +48,6 @@ static void region_event(find_run *r, const gotrace_event *e)
                               .begin = own->created};
         bool begun = own->region_count > 0;
         region_ends(r, own, begun ? &own->regions[--own->region_count] : &before, begun, true);
-        if (r->by_region && own->region_count == 0)
-            gotrace_reader_deselect_goroutine(r->feed.reader, own->g.id, true);
         return;
     }
     open_region *list = vector_room(own->regions, &own->region_room, own->region_count,
@@ -59,8 +57,6 @@ static void region_event(find_run *r, const gotrace_event *e)
         return;
     }
     own->regions = list;
-    if (r->by_region && own->region_count == 0)
-        gotrace_reader_deselect_goroutine(r->feed.reader, own->g.id, false);
     list[own->region_count++] = (open_region){stacks_name(r->stacks, e->text, e->text_size),
                                               stack_of(r, e), r->now};
 }
@@ -309,8 +305,7 @@ static bool wants_all_states(const find_run *r)
     return true;
 }
 
-/* Determines what of the events is needed. A region ends when its goroutine blocks forever, which
- * must not be deselected while one is open. */
+/* Determines what of the events is needed. */
 static void plan(find_run *r)
 {
     const search *s = &r->search;
@@ -323,16 +318,10 @@ static void plan(find_run *r)
     r->no_functions = r->states.v1 && gotrace_reader_summary(r->feed.reader)->stacks == 0;
     r->needs_stacks = !r->job->counts || search_tests(s, OP_STACK);
     r->needs_reasons = !r->job->counts || search_tests_names(s, MOMENT_STATES);
-    r->by_region = regions && !of_states;
     r->by_goroutine = of_states && !regions &&
                       (search_tests(s, OP_FUNCTION) || search_tests(s, OP_GOROUTINE) ||
                        (all && r->job->only_number));
-    r->by_stack = of_states && !regions && search_tests(s, OP_STACK);
-    r->all_states = wants_all_states(r) && !r->by_stack;
-    /* Most waits are shorter than a least duration, so that their ends are not returned anyway. */
-    r->by_begin = !r->all_states && (r->by_stack || (r->least[MOMENT_WAIT] == 0 &&
-                                                     search_tests_names(s, MOMENT_STATES)));
-    r->narrows = r->by_region || r->by_goroutine || r->by_begin;
+    r->all_states = wants_all_states(r);
     r->job->part_named = search_tests(s, OP_FUNCTION) || search_tests(s, OP_GOROUTINE) ||
                          search_tests(s, OP_STACK);
 }
@@ -389,33 +378,6 @@ static void select_events(const find_run *r)
             gotrace_reader_select_lasting(r->feed.reader, state_of[i], r->least[i]);
 }
 
-/* Selects goroutines again of which more may be found than is known now. */
-static void select_unknown(find_run *r)
-{
-    size_t cursor = 0;
-    uint64_t id;
-    void *value;
-    while (r->states.goroutines.count > 0 &&
-           idmap_next(&r->states.goroutines, &cursor, &id, &value)) {
-        const find_goroutine *own = value;
-        if (r->by_region || (own->deselected && own->foreseen != FORESEEN_FINALLY))
-            gotrace_reader_deselect_goroutine(r->feed.reader, id, false);
-    }
-}
-
-/* Another thread reads, unless so few events are returned that it would have more work with passing
- * them on. It cannot be asked to return fewer. */
-static void begin_thread(find_run *r, size_t returned)
-{
-    enum { SEEN = 16384 };
-    if (r->narrows &&
-        (returned < SEEN || returned < gotrace_reader_summary(r->feed.reader)->events * 3 / 10))
-        return;
-    select_unknown(r);
-    r->narrows = r->by_region = false;
-    feed_begin(&r->feed, true);
-}
-
 /* The next event. Without a thread the feed adds nothing. */
 static inline gotrace_status next_event(find_run *r, const gotrace_event **e)
 {
@@ -438,7 +400,7 @@ static gotrace_status read_events(find_run *r)
         if (r->search.ends || r->job->too_hard || (n % INTERVAL == 0 && has_failed(r)))
             return GOTRACE_END;
         if (r->job->threads > 1 && !r->feed.begun && r->states.begun && !beginning)
-            begin_thread(r, n);
+            feed_begin(&r->feed, true);
     }
     return status;
 }
@@ -492,8 +454,6 @@ static void run_free(find_run *r)
     idmap_free(&r->tasks);
     idmap_free(&r->alive);
     search_free(&r->search);
-    free(r->stack_hopes.by_number);
-    free(r->reason_hopes.by_number);
     free(r->by_function.by_number);
     free(r->levels);
     stacks_free(r->stacks);

@@ -29,9 +29,7 @@ typedef struct find_goroutine {
     bool known;       /* begin is set */
     bool cut;         /* the state began before the trace */
     bool continues;   /* the next change is none: the state was only reported again */
-    bool hidden;      /* the state began with what is deselected: nothing is found */
-    bool deselected;  /* its changes are: nothing is found of it, as far as is known */
-    uint8_t foreseen; /* how much of it was known then: */
+    uint8_t foreseen; /* how much of it was known for the verdicts: */
     uint8_t verdicts[MOMENT_STATE_COUNT]; /* by kind: the verdict on all its moments, see foresee */
     open_region *regions;
     size_t region_count, region_room;
@@ -60,15 +58,9 @@ typedef struct find_run {
     stacks *stacks;
     search search;
     states states;
-    bool all_states;   /* all changes of goroutines are looked at */
-    bool no_functions; /* the trace does not show where goroutines start */
-    /* What is deselected when it is known that nothing is found there: */
-    bool narrows;                 /* something is */
-    bool by_goroutine, by_region; /* changes of goroutines */
-    bool by_stack;                /* changes with a stack */
-    bool by_begin;  /* the end of a state, by the stack or reason with which it began */
-    bool by_reason; /* waits for some reason */
-    matcher_verdicts stack_hopes, reason_hopes; /* by number of a stack or name: see hope */
+    bool all_states;              /* all changes of goroutines are looked at */
+    bool no_functions;            /* the trace does not show where goroutines start */
+    bool by_goroutine;            /* a goroutine's function or id may decide on its moments */
     matcher_verdicts by_function; /* the verdicts on goroutines that the expression does not name:
                                      see foresee */
     bool needs_stacks;            /* of moments that are states */

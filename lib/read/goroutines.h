@@ -44,8 +44,7 @@ typedef struct gt_goroutine {
     uint8_t assisting;   /* v1: or GT_UNKNOWN */
     bool assisted;       /* v1: an assist began or ended */
     bool futile;
-    bool shown_start;   /* an event that shows where it starts was returned; see wanted.h */
-    uint8_t deselected; /* see wanted.h */
+    bool shown_start; /* an event that shows where it starts was returned; see wanted.h */
     /* Less frequently used fields follow. */
     uint32_t region_count, region_capacity;
     gt_region *regions; /* open regions, innermost last */

@@ -18,8 +18,7 @@ static uint8_t want_of(const gt_wanted *w, uint8_t kind, bool of_goroutine)
 static uint8_t want_of_v1(const gt_wanted *w, const gt_v1_shape *shape)
 {
     uint8_t want = want_of(w, shape->kind, shape->resource != GOTRACE_RESOURCE_PROC);
-    bool runs = shape->kind == GOTRACE_KIND_SYSCALL &&
-                (gt_is_lasting(w, GOTRACE_STATE_RUNNING) || w->by_goroutine || w->by_stack);
+    bool runs = shape->kind == GOTRACE_KIND_SYSCALL && gt_is_lasting(w, GOTRACE_STATE_RUNNING);
     bool begins = shape->action == GT_ACTION_CREATE || (shape->does && shape->does->initial);
     bool asks = want == GT_WANT_CHANGE && (begins || gt_wants_kind(w, GOTRACE_KIND_TRANSITION));
     return runs || asks || shape->action == GT_ACTION_REGION ? GT_WANT_SOME : want;
@@ -43,22 +42,10 @@ void gt_select_types(gotrace_reader *reader)
         w->least_ticks[i] = gt_time(((double)w->least[i] - 2) / reader->ns_per_tick * 0.999999);
 }
 
-/* ---- selecting ----------------------------------------------------------------------------- */
-
 void gotrace_reader_select(gotrace_reader *reader, uint32_t kinds, uint32_t states)
 {
     gt_wanted *w = &reader->wanted;
-    bool before[GT_CODES];
-    memcpy(before, w->reasons, sizeof before);
-    *w = (gt_wanted){.some = true,
-                     .kinds = kinds,
-                     .into = states,
-                     .from = states,
-                     .by_goroutine = w->by_goroutine,
-                     .by_reason = w->by_reason,
-                     .by_stack = w->by_stack,
-                     .without_stack = w->without_stack};
-    memcpy(w->reasons, before, sizeof before);
+    *w = (gt_wanted){.some = true, .kinds = kinds, .into = states, .from = states};
     if (gt_wants_kind(w, GOTRACE_KIND_TRANSITION))
         w->into = UINT32_MAX;
     if (reader->stage != GT_FRESH)
@@ -76,53 +63,4 @@ void gotrace_reader_select_lasting(gotrace_reader *reader, gotrace_state state, 
     w->least[state] = least < 0 ? 0 : least;
     if (reader->stage != GT_FRESH)
         gt_select_types(reader);
-}
-
-/* ---- deselecting --------------------------------------------------------------------------- */
-
-void gotrace_reader_deselect_goroutine(gotrace_reader *reader, uint64_t id, bool deselect)
-{
-    gt_goroutine *g = reader->stage == GT_READING ? gt_find_goroutine(reader, id) : NULL;
-    if (g)
-        g->deselected = deselect ? GT_DESELECTED : 0;
-    if (g && deselect && !reader->wanted.by_goroutine) {
-        reader->wanted.by_goroutine = true;
-        gt_select_types(reader);
-    }
-}
-
-void gotrace_reader_deselect_state(gotrace_reader *reader, uint64_t id)
-{
-    gt_goroutine *g = reader->stage == GT_READING ? gt_find_goroutine(reader, id) : NULL;
-    if (g && g->deselected != GT_DESELECTED)
-        g->deselected = GT_DESELECTED_STATE;
-}
-
-void gotrace_reader_deselect_stack(gotrace_reader *reader, uint64_t id)
-{
-    const gt_entry *entry = id && reader->stage == GT_READING ? gt_table_find(reader->stacks, id)
-                                                              : NULL;
-    if (entry)
-        ((gt_entry *)(uintptr_t)entry)->deselected = 1;
-    reader->wanted.without_stack = reader->wanted.without_stack || id == 0;
-    if (!reader->wanted.by_stack) {
-        reader->wanted.by_stack = true;
-        if (reader->stage != GT_FRESH)
-            gt_select_types(reader);
-    }
-}
-
-void gotrace_reader_deselect_reason(gotrace_reader *reader, const gotrace_event *event)
-{
-    if (reader->stage != GT_READING || !event->reason)
-        return;
-    if (!reader->v2) {
-        reader->wanted.reasons[event->type] = true;
-    } else {
-        const gt_entry *entry = gt_v2_reason_of(reader->v2, event->type, event->args);
-        if (!entry)
-            return;
-        ((gt_entry *)(uintptr_t)entry)->deselected = 1;
-    }
-    reader->wanted.by_reason = true;
 }

@@ -30,7 +30,6 @@ typedef struct gt_entry {
     uint32_t size;
     uint32_t count : 29;      /* of a stack: number of frames; of a string: see gt_v2.kept */
     uint32_t used : 1;        /* something refers to it */
-    uint32_t deselected : 1;  /* of a stack, and of a string as a reason: see wanted.h */
     uint32_t shows_start : 1; /* of a stack: gt_shows_start found that */
 } gt_entry;
 

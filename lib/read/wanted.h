@@ -16,25 +16,14 @@ typedef enum gt_want {
 
 enum { GT_STATES = GOTRACE_STATE_ABANDONED + 1 };
 
-/* gt_goroutine.deselected: what is not returned, although it is selected by its states. */
-enum {
-    GT_DESELECTED_STATE = 1, /* the end of the current state */
-    GT_DESELECTED = 2,       /* all transitions between states */
-};
-
 typedef struct gt_wanted {
     bool some; /* not all: */
     uint32_t kinds;
     uint32_t into, from;      /* states: transitions of goroutines into and out of these */
     uint32_t lasting;         /* states of gotrace_reader_select_lasting */
-    bool by_goroutine;        /* some goroutine was deselected */
-    bool by_reason;           /* some reason was deselected */
-    bool by_stack;            /* some stack was deselected: */
-    bool without_stack;       /* transitions without a stack were not */
     int64_t least[GT_STATES]; /* ns: the transitions out of the state that end one of that length */
     int64_t least_ticks[GT_STATES]; /* v1: at most as long */
     uint8_t types[GT_CODES];        /* gt_want */
-    bool reasons[GT_CODES];         /* v1, by type: its reason is deselected */
 } gt_wanted;
 
 GT_INLINE bool gt_wants_kind(const gt_wanted *w, uint8_t kind)
@@ -48,7 +37,7 @@ GT_INLINE bool gt_wants_changes(const gt_wanted *w)
     return w->into | w->from;
 }
 
-/* Whether it is one between two states of a goroutine that exists, which may be deselected. */
+/* Whether it is one between two states of a goroutine that exists. */
 GT_INLINE bool gt_is_between(uint8_t from, uint8_t to)
 {
     const unsigned outside = 1U << GOTRACE_STATE_UNDETERMINED | 1U << GOTRACE_STATE_NOT_EXIST;

@@ -134,19 +134,18 @@ static bool fill_details(gotrace_reader *reader, const gt_event *e, const gt_v1_
 
 /* The goroutine leaves a state, or makes a short system call. Returns whether the end of the state
  * is selected, and it lasted as long as wanted. */
-GT_INLINE bool lasted(gotrace_reader *reader, const gt_event *e, gt_goroutine *g, uint8_t state,
-                      bool selected)
+GT_INLINE bool lasted(gotrace_reader *reader, const gt_event *e, gt_goroutine *g, uint8_t state)
 {
     const gt_wanted *w = &reader->wanted;
     int64_t began = g->began;
     bool known = reader->states->started && state != GOTRACE_STATE_UNDETERMINED;
     g->began = known ? e->ticks : GOTRACE_NO_TIME;
     if (!gt_is_lasting(w, state) || began == GOTRACE_NO_TIME)
-        return selected && w->from >> state & 1;
+        return w->from >> state & 1;
     reader->since = began;
     /* In a damaged trace a state may end before it began: it took no time. */
-    if (!selected || w->least[state] == 0)
-        return selected;
+    if (w->least[state] == 0)
+        return true;
     return gt_time_between(began, e->ticks) >= w->least_ticks[state] &&
            gt_time_between(gt_time_of(reader, began), gt_time_of(reader, e->ticks)) >=
                w->least[state];
@@ -160,7 +159,7 @@ void gt_model_set_since(const gotrace_reader *reader, gotrace_event *out)
 
 /* A transition of a goroutine whose kind is not wanted. */
 static bool wants_change(const gotrace_reader *reader, const gt_event *e, const gt_v1_shape *shape,
-                         const gt_effect *effect, bool long_enough, bool begins)
+                         const gt_effect *effect, bool long_enough)
 {
     const gt_wanted *w = &reader->wanted;
     gt_goroutine *g = effect->goroutine;
@@ -173,34 +172,7 @@ static bool wants_change(const gotrace_reader *reader, const gt_event *e, const 
     bool starts = !g->shown_start && stack != 0 && gt_shows_start(reader, stack);
     g->shown_start = g->shown_start || starts;
     return starts || created ||
-           (effect->from != effect->to && (long_enough || (begins && w->into >> effect->to & 1)));
-}
-
-/* What is deselected of a transition between states, or of a short system call. */
-typedef struct deselected {
-    bool ends, begins; /* of the state that ends, or begins */
-} deselected;
-
-static deselected deselected_of(const gotrace_reader *reader, const gt_event *e, gt_goroutine *g,
-                                uint8_t from, uint8_t to)
-{
-    const gt_wanted *w = &reader->wanted;
-    if (!g || !(g->deselected || w->by_stack || w->by_reason))
-        return (deselected){0};
-    if (!gt_is_between(from, to)) {
-        if (g->deselected == GT_DESELECTED_STATE) /* it ends */
-            g->deselected = 0;
-        return (deselected){0};
-    }
-    const gt_entry *entry = e->stack ? gt_table_find(reader->stacks, e->stack) : NULL;
-    bool hidden = w->by_stack && (entry ? entry->deselected : w->without_stack);
-    /* A run has the stack with which it ends. */
-    bool ends = g->deselected || (hidden && from == GOTRACE_STATE_RUNNING);
-    hidden = hidden || (to == GOTRACE_STATE_WAITING && w->reasons[e->type]);
-    deselected is = {ends, g->deselected == GT_DESELECTED || hidden};
-    if (g->deselected != GT_DESELECTED)
-        g->deselected = hidden && to != GOTRACE_STATE_RUNNING ? GT_DESELECTED_STATE : 0;
-    return is;
+           (effect->from != effect->to && (long_enough || w->into >> effect->to & 1));
 }
 
 static uint8_t kind_of(const gt_event *e, const gt_v1_shape *shape)
@@ -219,26 +191,18 @@ bool gt_model_wants(gotrace_reader *reader, const gt_event *e, const gt_effect *
     uint8_t kind = kind_of(e, shape);
     bool change = kind == GOTRACE_KIND_TRANSITION && shape->resource != GOTRACE_RESOURCE_PROC;
     bool long_enough = false, suspect = effect->suspect || e->flags & GOTRACE_EVENT_SUSPECT;
-    bool of_kind = gt_wants_kind(w, kind);
-    deselected omitted = {0};
     reader->since = GOTRACE_NO_TIME;
-    if (change && effect->goroutine && effect->from != effect->to) {
-        of_kind = of_kind && !(effect->goroutine->deselected == GT_DESELECTED &&
-                               gt_is_between(effect->from, effect->to));
-        omitted = deselected_of(reader, e, effect->goroutine, effect->from, effect->to);
-        long_enough = w->lasting ? lasted(reader, e, effect->goroutine, effect->from, !omitted.ends)
-                                 : !omitted.ends && w->from >> effect->from & 1;
-    } else if (kind == GOTRACE_KIND_SYSCALL) {
-        gt_goroutine *g = reader->states->current.g;
-        omitted = deselected_of(reader, e, g, GOTRACE_STATE_RUNNING, GOTRACE_STATE_RUNNING);
+    if (change && effect->goroutine && effect->from != effect->to)
+        long_enough = w->lasting ? lasted(reader, e, effect->goroutine, effect->from)
+                                 : w->from >> effect->from & 1;
+    else if (kind == GOTRACE_KIND_SYSCALL)
         long_enough = gt_is_lasting(w, GOTRACE_STATE_RUNNING) &&
-                      lasted(reader, e, g, GOTRACE_STATE_RUNNING, !omitted.ends);
-    }
-    if (suspect || (of_kind && !(kind == GOTRACE_KIND_SYSCALL && omitted.begins)))
+                      lasted(reader, e, reader->states->current.g, GOTRACE_STATE_RUNNING);
+    if (suspect || gt_wants_kind(w, kind))
         return true;
     if (!change || !gt_wants_changes(w))
         return long_enough;
-    return wants_change(reader, e, shape, effect, long_enough, !omitted.begins);
+    return wants_change(reader, e, shape, effect, long_enough);
 }
 
 bool gt_model_wants_change(gotrace_reader *reader, const gt_event *e, const gt_effect *effect)
@@ -246,19 +210,10 @@ bool gt_model_wants_change(gotrace_reader *reader, const gt_event *e, const gt_e
     const gt_wanted *w = &reader->wanted;
     gt_goroutine *g = effect->goroutine;
     uint8_t from = effect->from, to = effect->to;
-    if (!g || !reader->states->started || from == to)
-        return gt_model_wants(reader, e, effect);
-    if (g->deselected == GT_DESELECTED && gt_is_between(from, to) &&
-        (g->shown_start || (e->stack == 0 && !reader->index.shapes[e->type].does->initial))) {
-        g->began = e->ticks;
-        return false;
-    }
-    if (!g->shown_start)
-        return gt_model_wants(reader, e, effect);
-    if (g->deselected || w->by_stack || (to == GOTRACE_STATE_WAITING && w->reasons[e->type]))
+    if (!g || !reader->states->started || from == to || !g->shown_start)
         return gt_model_wants(reader, e, effect);
     reader->since = GOTRACE_NO_TIME;
-    bool long_enough = w->lasting ? lasted(reader, e, g, from, true) : w->from >> from & 1;
+    bool long_enough = w->lasting ? lasted(reader, e, g, from) : w->from >> from & 1;
     return long_enough || w->into >> to & 1;
 }
 

@@ -38,44 +38,8 @@ GT_INLINE bool lasted(struct gt_v2 *v2, const gt_wanted *w, gt_goroutine *g, uin
     return true;
 }
 
-/* Whether transitions with the stack of the event are deselected. */
-GT_INLINE bool is_deselected(const gt_follow *f, uint8_t type, const uint64_t *args)
-{
-    const gt_v2_shape *shape = &f->v2->shapes[type];
-    uint64_t stack = shape->flags & GOTRACE_SPEC_STACK ? args[shape->values - 2] : 0;
-    const gt_entry *entry = stack ? gt_table_find(&f->v2->stacks, stack) : NULL;
-    return entry ? entry->deselected : f->reader->wanted.without_stack;
-}
-
-/* Whether waits for the reason of the event are deselected. */
-GT_INLINE bool has_deselected_reason(const gt_follow *f, uint8_t type, const uint64_t *args)
-{
-    const gt_entry *entry = gt_v2_reason_of(f->v2, type, args);
-    return entry && entry->deselected;
-}
-
-/* A change between two states, if some goroutines, stacks or reasons are deselected; anyway: it is
- * returned whatever they are. */
-GT_INLINE bool wants_selected(const gt_follow *f, uint8_t type, const uint64_t *args,
-                              gt_goroutine *g, uint8_t from, uint8_t to, bool anyway)
-{
-    const gt_wanted *w = &f->reader->wanted;
-    bool hidden = w->by_stack && is_deselected(f, type, args);
-    /* A run has the stack with which it ends. */
-    bool ends = !g->deselected && !(hidden && from == GOTRACE_STATE_RUNNING);
-    hidden = hidden ||
-             (w->by_reason && to == GOTRACE_STATE_WAITING && has_deselected_reason(f, type, args));
-    bool wanted = anyway || (g->deselected != GT_DESELECTED && !hidden && w->into >> to & 1);
-    if (ends || wanted)
-        wanted = lasted(f->v2, w, g, from, wanted);
-    else
-        g->began = f->v2->last_time;
-    if (g->deselected != GT_DESELECTED)
-        g->deselected = hidden && to != GOTRACE_STATE_RUNNING ? GT_DESELECTED_STATE : 0;
-    return wanted;
-}
-
-/* The same for an event that is the first of its goroutine, breaks a rule, or shows a start. */
+/* Whether to return a change that is the first of its goroutine, breaks a rule, or shows a start.
+ */
 __attribute__((noinline)) static bool wants_special(const gt_follow *f, uint8_t type,
                                                     const uint64_t *args, gt_goroutine *g,
                                                     uint8_t from, uint8_t to)
@@ -84,15 +48,9 @@ __attribute__((noinline)) static bool wants_special(const gt_follow *f, uint8_t 
     struct gt_v2 *v2 = f->v2;
     bool changes = from != to, initial = from == GOTRACE_STATE_UNDETERMINED;
     bool creates = from == GOTRACE_STATE_NOT_EXIST;
-    bool of_kind = gt_wants_kind(w, GOTRACE_KIND_TRANSITION) &&
-                   !(changes && g && g->deselected == GT_DESELECTED && gt_is_between(from, to));
-    bool anyway = f->suspect || initial || creates || of_kind;
+    bool anyway = f->suspect || initial || creates || gt_wants_kind(w, GOTRACE_KIND_TRANSITION);
     if (g && !g->shown_start && shows_start(f, type, args, g, creates))
         anyway = true;
-    if (changes && g && !f->suspect && gt_is_between(from, to))
-        return wants_selected(f, type, args, g, from, to, anyway);
-    if (changes && g && g->deselected == GT_DESELECTED_STATE) /* it ends */
-        g->deselected = 0;
     anyway = anyway || (changes && w->into >> to & 1);
     if (!changes || !g)
         return anyway || (changes && w->from >> from & 1);
@@ -112,7 +70,8 @@ GT_INLINE bool wants_change(const gt_follow *f, uint8_t type, const uint64_t *ar
     const gt_wanted *w = &f->reader->wanted;
     if (from == to || !g || !g->shown_start || f->suspect || !gt_is_between(from, to))
         return wants_special(f, type, args, g, from, to);
-    return wants_selected(f, type, args, g, from, to, gt_wants_kind(w, GOTRACE_KIND_TRANSITION));
+    return lasted(f->v2, w, g, from,
+                  gt_wants_kind(w, GOTRACE_KIND_TRANSITION) || w->into >> to & 1);
 }
 
 bool gt_v2_wants_change(const gt_follow *f, uint8_t type, const uint64_t *args, gt_goroutine *g,
@@ -141,14 +100,7 @@ bool gt_v2_selects(const gt_follow *f, uint8_t type, const uint64_t *args, gt_go
     if (want == GT_WANT_CHANGE) {
         if (!g || !g->shown_start || f->suspect || from == to || !gt_is_between(from, to))
             return selects_change(f, type, args, g, from, to);
-        if (g->deselected == GT_DESELECTED) {
-            g->began = f->v2->last_time;
-            wanted = false;
-        } else if (g->deselected || w->by_stack || (w->by_reason && to == GOTRACE_STATE_WAITING)) {
-            return selects_change(f, type, args, g, from, to);
-        } else {
-            wanted = lasted(f->v2, w, g, from, w->into >> to & 1);
-        }
+        wanted = lasted(f->v2, w, g, from, w->into >> to & 1);
     }
     f->reader->summary.events += !wanted;
     return wanted;
