@@ -72,10 +72,10 @@ static const gt_rec_entry *add(gotrace_recorder *r, uint64_t era, bool strings, 
     gt_rec_entry *entry = new_entry(r, table, hash, bytes, size);
     if (!entry)
         return NULL;
+    if (r->crash) /* first: no other string may get the id of a record that is in the file */
+        gt_crash_put_entry(r, era, strings, entry);
     if (by)
         gt_rec_put_string(by, entry->id, bytes, size);
-    if (r->crash)
-        gt_crash_put_entry(r, era, strings, entry);
     entry->next = atomic_load_explicit(slot, memory_order_relaxed);
     atomic_store_explicit(slot, entry, memory_order_release);
     return entry;

@@ -43,7 +43,7 @@ START_TEST(initial_states)
     e = next(&t);
     ck_assert_int_eq(e.kind, GOTRACE_KIND_METRIC);
     ck_assert_uint_eq(e.value, 4);
-    ck_assert_int_eq(strncmp(e.text, "GOMAXPROCS", e.text_size), 0);
+    ck_assert_int_eq(e.metric, GOTRACE_METRIC_GOMAXPROCS);
     e = next(&t);
     ck_assert_int_eq(e.from, GOTRACE_STATE_NOT_EXIST);
     ck_assert_uint_eq(e.flags & GOTRACE_EVENT_INITIAL, 0);
