@@ -47,7 +47,7 @@ SONAME := libgotrace.so.$(MAJOR)
 # ---- flags -------------------------------------------------------------------------------------
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes \
-	-Wmissing-prototypes -Wvla
+	-Wmissing-prototypes -Wvla -Werror=switch
 LANGUAGE := -std=c11 -D_GNU_SOURCE -ffp-contract=off
 HARDENING := -fstack-protector-strong
 LINKING := -Wl,-z,relro,-z,now

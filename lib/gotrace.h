@@ -488,16 +488,32 @@ typedef enum gotrace_resource {
     GOTRACE_RESOURCE_PROC,
 } gotrace_resource;
 
+/* The ranges, one row each: enum name, name for people, name in Go's reader of v2, whose it is (a
+ * gotrace_resource; NONE: the whole program's), what the subject of its events is in v2, and the
+ * rules that its begin breaks while one is active, and its end while none is. The order is that of
+ * the enum, so a new row is the last one.
+ *
+ * STW: see reason; up to 1.9 there is one per proc, and in v2 the subject is who stops the world.
+ * SWEEP: at its end args[0] are the swept and args[1] the reclaimed bytes. */
+/* clang-format off */
+#define GOTRACE_RANGE_ROWS(X) \
+    X(NONE, "none", "none", NONE, NONE, NONE, NONE) \
+    X(GC, "GC", "GC concurrent mark phase", NONE, NONE, GC_START, GC_DONE) \
+    X(STW, "stop-the-world", "stop-the-world", NONE, GOROUTINE, STW_START, STW_DONE) \
+    X(SWEEP, "GC sweep", "GC incremental sweep", PROC, PROC, SWEEP_START, SWEEP_DONE) \
+    X(MARK_ASSIST, "GC mark assist", "GC mark assist", GOROUTINE, GOROUTINE, ASSIST_START, ASSIST_START)
+/* clang-format on */
+
 typedef enum gotrace_range {
-    GOTRACE_RANGE_NONE = 0,
-    GOTRACE_RANGE_GC,          /* whole program */
-    GOTRACE_RANGE_STW,         /* whole program (up to 1.9 one per proc); see reason */
-    GOTRACE_RANGE_SWEEP,       /* on a proc; at its end args[0] swept and args[1] reclaimed bytes */
-    GOTRACE_RANGE_MARK_ASSIST, /* on a goroutine */
+#define GOTRACE_RANGE_VALUE(name, text, go, owner, subject, begins, ends) GOTRACE_RANGE_##name,
+    GOTRACE_RANGE_ROWS(GOTRACE_RANGE_VALUE)
+#undef GOTRACE_RANGE_VALUE
 } gotrace_range;
 
 /* The number of ranges in this header, with GOTRACE_RANGE_NONE. */
-#define GOTRACE_RANGES (GOTRACE_RANGE_MARK_ASSIST + 1)
+#define GOTRACE_RANGES (0 GOTRACE_RANGE_ROWS(GOTRACE_RANGE_ONE))
+
+#define GOTRACE_RANGE_ONE(name, text, go, owner, subject, begins, ends) +1
 
 typedef enum gotrace_metric {
     GOTRACE_METRIC_NONE = 0,

@@ -70,6 +70,17 @@ typedef struct gotrace_semantics {
     const char *text;     /* of a transition: its reason; or NULL */
 } gotrace_semantics;
 
+/* A row of GOTRACE_RANGE_ROWS. */
+typedef struct gotrace_range_spec {
+    const char *name, *go_name; /* for people; in Go's reader of v2 */
+    gotrace_resource owner;     /* whose it is; NONE: the whole program's */
+    gotrace_resource subject;   /* what the subject of its events is in v2 */
+    gotrace_rule rules[2]; /* broken by an end while none is active, and by a begin while one is */
+} gotrace_range_spec;
+
+/* Never NULL: a range that is not in this header is named "unknown" and is the whole program's. */
+GOTRACE_API const gotrace_range_spec *gotrace_range_spec_of(gotrace_range range);
+
 /* ---------------------------------------------------------------------------------------------
  * Events in brief
  */

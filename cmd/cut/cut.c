@@ -281,7 +281,7 @@ gotrace_status cut_write_events(const cut_job *job, cut_result *result, gotrace_
     idmap_init(&c->goroutines, sizeof(cut_goroutine));
     idmap_init(&c->procs, sizeof(cut_proc));
     idmap_init(&c->timers, 1);
-    for (size_t i = 0; i < CUT_RANGES; i++)
+    for (size_t i = 0; i < GOTRACE_RANGES; i++)
         idmap_init(&c->ranges[i], sizeof(cut_range));
     /* The frequency is known after the first pass; if it fails, reading ends at once. */
     gotrace_reader_index(job->reader);
@@ -296,7 +296,7 @@ gotrace_status cut_write_events(const cut_job *job, cut_result *result, gotrace_
     idmap_free(&c->goroutines);
     idmap_free(&c->procs);
     idmap_free(&c->timers);
-    for (size_t i = 0; i < CUT_RANGES; i++)
+    for (size_t i = 0; i < GOTRACE_RANGES; i++)
         idmap_free(&c->ranges[i]);
     free(c);
     return status;

@@ -96,8 +96,6 @@ typedef struct cut_range {
 
 #define CUT_NOWHERE INT64_MIN
 
-enum { CUT_RANGES = GOTRACE_RANGES };
-
 enum { CUT_KNOWN = 512 };
 
 typedef struct cut_known {
@@ -119,12 +117,12 @@ typedef struct cut {
     uint64_t origin; /* ticks at which the trace starts */
     uint64_t now;    /* ticks of the last event written */
     bool has_max;    /* max_procs is known */
-    uint64_t max_procs;       /* v1: the last GOMAXPROCS */
-    gotrace_clocks clocks;    /* those of the last generation; all 0: none */
-    idmap goroutines, procs;  /* cut_goroutine, cut_proc */
-    idmap ranges[CUT_RANGES]; /* cut_range, by goroutine or proc */
-    idmap timers;             /* v1: goroutines that run timers */
-    uint64_t record;          /* offset of the record of the last event, if has_record */
+    uint64_t max_procs;           /* v1: the last GOMAXPROCS */
+    gotrace_clocks clocks;        /* those of the last generation; all 0: none */
+    idmap goroutines, procs;      /* cut_goroutine, cut_proc */
+    idmap ranges[GOTRACE_RANGES]; /* cut_range, by goroutine or proc */
+    idmap timers;                 /* v1: goroutines that run timers */
+    uint64_t record;              /* offset of the record of the last event, if has_record */
     bool has_record;
     bool inside;         /* its first event is in the range */
     bool decided, whole; /* v2: whole: it is written as a whole */

@@ -180,12 +180,22 @@ bool cut_pass(cut *c, const gotrace_event *e)
     case GOTRACE_KIND_RANGE_BEGIN:
     case GOTRACE_KIND_RANGE_END:
     case GOTRACE_KIND_RANGE_ACTIVE:
-        if (c->job->goroutines && (e->range == GOTRACE_RANGE_GC || e->range == GOTRACE_RANGE_STW))
+        if (c->job->goroutines && range_owner(e->range) == GOTRACE_RESOURCE_NONE)
             return true;
-        if (e->range == GOTRACE_RANGE_MARK_ASSIST)
+        if (range_owner(e->range) == GOTRACE_RESOURCE_GOROUTINE)
             return !cut_has(c, c->v2 ? e->subject : e->goroutine) || put(c, e, true);
         break;
-    default: break;
+    case GOTRACE_KIND_SYSCALL:
+    case GOTRACE_KIND_METRIC:
+    case GOTRACE_KIND_LABEL:
+    case GOTRACE_KIND_TASK_BEGIN:
+    case GOTRACE_KIND_TASK_END:
+    case GOTRACE_KIND_REGION_BEGIN:
+    case GOTRACE_KIND_REGION_END:
+    case GOTRACE_KIND_LOG:
+    case GOTRACE_KIND_SYNC:
+    case GOTRACE_KIND_EXPERIMENT:
+    case GOTRACE_KIND_SAMPLE: break;
     }
     return !cut_has(c, e->goroutine) || put(c, e, true);
 }

@@ -129,16 +129,18 @@ static bool follow_v1(cut *c, const gotrace_event *e)
                          does->self.to == GOTRACE_STATE_RUNNING ? e->proc : CUT_NOWHERE, effective);
 }
 
+/* The goroutine or proc whose range it is: in v1, for a stop-the-world, that of the event. */
 static uint64_t owner_of(const cut *c, const gotrace_event *e)
 {
-    switch ((gotrace_range)e->range) {
-    case GOTRACE_RANGE_STW: return c->v2 ? e->subject : (uint64_t)e->proc;
-    case GOTRACE_RANGE_SWEEP: return c->v2 ? e->subject : (uint64_t)e->proc;
-    case GOTRACE_RANGE_MARK_ASSIST: return c->v2 ? e->subject : e->goroutine;
-    case GOTRACE_RANGE_GC:
-    case GOTRACE_RANGE_NONE: break;
+    const gotrace_range_spec *range = gotrace_range_spec_of((gotrace_range)e->range);
+    if (c->v2)
+        return range->subject == GOTRACE_RESOURCE_NONE ? 0 : e->subject;
+    switch (range->owner) {
+    case GOTRACE_RESOURCE_PROC: return (uint64_t)e->proc;
+    case GOTRACE_RESOURCE_GOROUTINE: return e->goroutine;
+    case GOTRACE_RESOURCE_NONE: break;
     }
-    return 0;
+    return e->range == GOTRACE_RANGE_STW ? (uint64_t)e->proc : 0;
 }
 
 static bool end_range(cut *c, const gotrace_event *e, uint64_t owner)
@@ -194,8 +196,18 @@ bool cut_follow(cut *c, const gotrace_event *e)
             c->max_procs = e->value;
         }
         return true;
-    default: return true;
+    case GOTRACE_KIND_SYSCALL:
+    case GOTRACE_KIND_LABEL:
+    case GOTRACE_KIND_TASK_BEGIN:
+    case GOTRACE_KIND_TASK_END:
+    case GOTRACE_KIND_REGION_BEGIN:
+    case GOTRACE_KIND_REGION_END:
+    case GOTRACE_KIND_LOG:
+    case GOTRACE_KIND_SYNC:
+    case GOTRACE_KIND_EXPERIMENT:
+    case GOTRACE_KIND_SAMPLE: break; /* no state */
     }
+    return true;
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -240,14 +252,14 @@ static bool begin_range(cut *c, uint64_t owner, const void *value)
     const gotrace_arg_spec *kinds[GOTRACE_MAX_ARGS];
     uint64_t args[GOTRACE_MAX_ARGS] = {0};
     (void)owner;
-    unsigned range = r->begins->semantics->range;
+    const gotrace_resource of = range_owner(r->begins->semantics->range);
     if ((r->goroutine && !cut_has(c, r->goroutine)) ||
-        (c->job->goroutines && (range == GOTRACE_RANGE_GC || range == GOTRACE_RANGE_STW)))
+        (c->job->goroutines && of == GOTRACE_RESOURCE_NONE))
         return true;
     /* Only a goroutine that runs can begin to assist. Readers accept the end without it. */
     const cut_goroutine *g = idmap_find(&c->goroutines, r->goroutine);
     int64_t proc = r->proc, thread = r->thread;
-    if (range == GOTRACE_RANGE_MARK_ASSIST) {
+    if (of == GOTRACE_RESOURCE_GOROUTINE) {
         if (!g || g->state != GOTRACE_STATE_RUNNING)
             return true;
         proc = g->place;
@@ -310,14 +322,17 @@ static bool put_active(cut *c, uint64_t owner, const void *value)
 {
     const cut_range *r = value;
     unsigned range = r->begins->semantics->range;
-    bool assists = range == GOTRACE_RANGE_MARK_ASSIST;
-    const cut_goroutine *g = assists ? idmap_find(&c->goroutines, owner) : NULL;
-    const cut_proc *p = assists ? NULL : idmap_find(&c->procs, owner);
-    if ((!g && !p) || !cut_has(c, assists ? owner : r->goroutine))
+    const gotrace_event_spec *active = row_of_kind(c->carry.version, GOTRACE_KIND_RANGE_ACTIVE,
+                                                   range);
+    bool of_goroutine = range_owner(range) == GOTRACE_RESOURCE_GOROUTINE;
+    const cut_goroutine *g = of_goroutine ? idmap_find(&c->goroutines, owner) : NULL;
+    const cut_proc *p = of_goroutine ? NULL : idmap_find(&c->procs, owner);
+    if (!active)
+        return begin_range(c, owner, value);
+    if ((!g && !p) || !cut_has(c, of_goroutine ? owner : r->goroutine))
         return true;
     bool held = p && p->state == GOTRACE_STATE_RUNNING;
-    return put_at(c, row_of_kind(c->carry.version, GOTRACE_KIND_RANGE_ACTIVE, range),
-                  GOTRACE_NO_PROC,
+    return put_at(c, active, GOTRACE_NO_PROC,
                   g      ? g->place
                   : held ? p->thread
                          : GOTRACE_NO_THREAD,
@@ -350,10 +365,10 @@ static bool put_gc_active(cut *c, uint64_t id, const void *value)
 static bool begin_v2(cut *c)
 {
     c->gc_due = c->ranges[GOTRACE_RANGE_GC].count > 0 && !c->job->goroutines;
-    return each(c, &c->procs, put_proc) && each(c, &c->goroutines, put_goroutine) &&
-           each(c, &c->ranges[GOTRACE_RANGE_SWEEP], put_active) &&
-           each(c, &c->ranges[GOTRACE_RANGE_MARK_ASSIST], put_active) &&
-           each(c, &c->goroutines, put_gc_active) &&
+    bool done = each(c, &c->procs, put_proc) && each(c, &c->goroutines, put_goroutine);
+    for (unsigned i = 0; done && i < GOTRACE_RANGES; i++)
+        done = range_owner(i) == GOTRACE_RESOURCE_NONE || each(c, &c->ranges[i], put_active);
+    return done && each(c, &c->goroutines, put_gc_active) &&
            (!c->drops || !c->gc_due || cut_put_gc(c, 0)) && /* any thread: it is not written */
            each(c, &c->ranges[GOTRACE_RANGE_STW], begin_range);
 }
@@ -425,7 +440,7 @@ static bool begin_v1(cut *c)
         done = put_at(c, row_of_metric(c->carry.version, GOTRACE_METRIC_GOMAXPROCS), first_proc(c),
                       GOTRACE_NO_THREAD, &c->max_procs, 1);
     done = done && each(c, &c->procs, start_proc) && each(c, &c->goroutines, start_goroutine);
-    for (size_t i = 0; done && i < CUT_RANGES; i++)
+    for (size_t i = 0; done && i < GOTRACE_RANGES; i++)
         done = each(c, &c->ranges[i], begin_range);
     return done;
 }

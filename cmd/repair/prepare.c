@@ -501,18 +501,10 @@ static bool v1_make_range(rebuild *t, const gotrace_event_data *h)
 {
     static const uint64_t zeros[GOTRACE_MAX_ARGS];
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
-    switch (gotrace_writer_error(t->writer)->rule) {
-    case GOTRACE_RULE_STW_START:
-    case GOTRACE_RULE_STW_DONE:
-    case GOTRACE_RULE_GC_START:
-    case GOTRACE_RULE_GC_DONE:
-    case GOTRACE_RULE_SWEEP_START:
-    case GOTRACE_RULE_SWEEP_DONE:
-    case GOTRACE_RULE_ASSIST_START: break;
-    default: return v1_make_running(t, h->goroutine, h->proc);
-    }
     const gotrace_semantics *does = h->spec->semantics;
     bool begins = does->kind == GOTRACE_KIND_RANGE_BEGIN;
+    if (gotrace_writer_error(t->writer)->rule != gotrace_range_spec_of(does->range)->rules[begins])
+        return v1_make_running(t, h->goroutine, h->proc);
     const gotrace_event_spec *other = find_edge(
         t->r->version, does->range, begins ? GOTRACE_KIND_RANGE_END : GOTRACE_KIND_RANGE_BEGIN);
     return other &&

@@ -110,27 +110,18 @@ static void forget_goroutine(selector *s, uint64_t id)
     idmap_remove(&s->goroutines, id);
 }
 
-/* The goroutine whose state an event changes, or to which its range belongs; 0: none. */
-static uint64_t subject_of(const gotrace_event *e)
+/* Whether the subject of an event is a goroutine or a proc: one whose state changes, or that a
+ * range is about. */
+static gotrace_resource subject_kind(const gotrace_event *e)
 {
     bool ranges = e->kind == GOTRACE_KIND_RANGE_BEGIN || e->kind == GOTRACE_KIND_RANGE_END ||
                   e->kind == GOTRACE_KIND_RANGE_ACTIVE;
-    if (e->kind == GOTRACE_KIND_TRANSITION && e->resource == GOTRACE_RESOURCE_GOROUTINE)
-        return e->subject;
+    if (e->kind == GOTRACE_KIND_TRANSITION)
+        return (gotrace_resource)e->resource;
     /* Until 1.21 a range has no subject. */
-    if (ranges && e->generation != 0 &&
-        (e->range == GOTRACE_RANGE_STW || e->range == GOTRACE_RANGE_MARK_ASSIST))
-        return e->subject;
-    return 0;
-}
-
-static bool is_of_proc(const gotrace_event *e, int64_t *proc)
-{
-    bool ranges = e->kind == GOTRACE_KIND_RANGE_BEGIN || e->kind == GOTRACE_KIND_RANGE_END ||
-                  e->kind == GOTRACE_KIND_RANGE_ACTIVE;
-    *proc = (int64_t)e->subject;
-    return (e->kind == GOTRACE_KIND_TRANSITION && e->resource == GOTRACE_RESOURCE_PROC) ||
-           (ranges && e->generation != 0 && e->range == GOTRACE_RANGE_SWEEP);
+    if (ranges && e->generation != 0)
+        return gotrace_range_spec_of((gotrace_range)e->range)->subject;
+    return GOTRACE_RESOURCE_NONE;
 }
 
 /* A goroutine is created: it belongs to the task of its creator's innermost region, as in Go's
@@ -187,8 +178,19 @@ static bool is_of_task(const selector *s, const gotrace_event *e)
     case GOTRACE_KIND_REGION_BEGIN:
     case GOTRACE_KIND_REGION_END:
     case GOTRACE_KIND_LOG: return is_listed_task(s, e->subject);
-    default: return false; /* the others have no task */
+    case GOTRACE_KIND_NONE:
+    case GOTRACE_KIND_TRANSITION:
+    case GOTRACE_KIND_SYSCALL:
+    case GOTRACE_KIND_METRIC:
+    case GOTRACE_KIND_LABEL:
+    case GOTRACE_KIND_RANGE_BEGIN:
+    case GOTRACE_KIND_RANGE_END:
+    case GOTRACE_KIND_RANGE_ACTIVE:
+    case GOTRACE_KIND_SYNC:
+    case GOTRACE_KIND_EXPERIMENT:
+    case GOTRACE_KIND_SAMPLE: break; /* they have no task */
     }
+    return false;
 }
 
 static bool is_of_region(const selector *s, const gotrace_event *e)
@@ -294,9 +296,9 @@ static bool holds(const selector *s, uint64_t id, own_matches own)
 static bool is_on_proc(const selector *s, const gotrace_event *e)
 {
     const select_ids *ids = &s->what->ids[SELECT_PROC];
-    int64_t proc;
     return (e->proc >= 0 && select_has_id(ids, (uint64_t)e->proc)) ||
-           (is_of_proc(e, &proc) && proc >= 0 && select_has_id(ids, (uint64_t)proc));
+           (subject_kind(e) == GOTRACE_RESOURCE_PROC && (int64_t)e->subject >= 0 &&
+            select_has_id(ids, e->subject));
 }
 
 bool selector_is_there(const selector *s, const gotrace_event *e)
@@ -327,7 +329,7 @@ static bool is_selected(selector *s, const gotrace_event *e)
                                    event_stack_matches(s, e),
                        .task = (given & SELECT_BIT(SELECT_TASK)) && is_of_task(s, e),
                        .region = (given & SELECT_BIT(SELECT_REGION)) && is_of_region(s, e)};
-    uint64_t subject = subject_of(e);
+    uint64_t subject = subject_kind(e) == GOTRACE_RESOURCE_GOROUTINE ? e->subject : 0;
     return holds(s, e->goroutine, own) ||
            (subject && subject != e->goroutine && holds(s, subject, own));
 }

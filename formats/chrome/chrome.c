@@ -405,16 +405,20 @@ static void range_continues(chrome *c, const gotrace_event *event)
     chrome_label label = {.name = CHROME_NAME_GC};
     chrome_slice slice = CHROME_GC;
     uint64_t number = CHROME_LANE_GC;
+    goroutine *g;
 
-    if (event->range == GOTRACE_RANGE_SWEEP) {
+    switch ((gotrace_range)event->range) {
+    case GOTRACE_RANGE_GC: break;
+    case GOTRACE_RANGE_SWEEP:
         label.name = CHROME_NAME_SWEEP;
         slice = CHROME_SWEEP;
         number = proc_number(event);
         /* The sweeping proc is known only when the sweep begins. */
         if (c->rows.by != BY_PROC)
             return;
-    } else if (event->range == GOTRACE_RANGE_MARK_ASSIST) {
-        goroutine *g = goroutine_of(c, event->subject);
+        break;
+    case GOTRACE_RANGE_MARK_ASSIST:
+        g = goroutine_of(c, event->subject);
         if (!g)
             return;
         g->assists = true;
@@ -423,8 +427,9 @@ static void range_continues(chrome *c, const gotrace_event *event)
         label.name = CHROME_NAME_ASSIST;
         slice = CHROME_ASSIST;
         number = g->row;
-    } else if (event->range != GOTRACE_RANGE_GC) {
-        return;
+        break;
+    case GOTRACE_RANGE_STW: /* no event reports that it is active */
+    case GOTRACE_RANGE_NONE: return;
     }
     const chrome_row *row = chrome_row_of(t, number);
     if (!row || chrome_has_slice(row, slice))

@@ -257,6 +257,16 @@ void chrome_user_event(chrome_user *u, chrome_region **regions, uint64_t row,
             end_region(u, regions, event->stack);
         break;
     case GOTRACE_KIND_LOG: logged(u, row, event); break;
-    default: break;
+    case GOTRACE_KIND_NONE:
+    case GOTRACE_KIND_TRANSITION:
+    case GOTRACE_KIND_SYSCALL:
+    case GOTRACE_KIND_METRIC:
+    case GOTRACE_KIND_LABEL:
+    case GOTRACE_KIND_RANGE_BEGIN:
+    case GOTRACE_KIND_RANGE_END:
+    case GOTRACE_KIND_RANGE_ACTIVE:
+    case GOTRACE_KIND_SYNC:
+    case GOTRACE_KIND_EXPERIMENT:
+    case GOTRACE_KIND_SAMPLE: break;
     }
 }

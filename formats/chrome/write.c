@@ -41,18 +41,22 @@ static void write_ts(chrome_writer *w, uint64_t ns)
 }
 
 /* Go's tools for v1 and v2 have different names for the same things. */
+static const char *range_name(gotrace_range range, bool v2)
+{
+    const gotrace_range_spec *spec = gotrace_range_spec_of(range);
+    return v2 ? spec->go_name : spec->name;
+}
+
 static const char *fixed_name(chrome_name name, bool v2)
 {
     switch (name) {
     case CHROME_NAME_TEXT:
     case CHROME_NAME_RUN: return "";
-    case CHROME_NAME_STW: return gotrace_range_name(GOTRACE_RANGE_STW);
+    case CHROME_NAME_STW: return range_name(GOTRACE_RANGE_STW, v2);
     case CHROME_NAME_UNBLOCK: return "unblock";
-    case CHROME_NAME_GC:
-        return v2 ? "GC concurrent mark phase" : gotrace_range_name(GOTRACE_RANGE_GC);
-    case CHROME_NAME_SWEEP:
-        return v2 ? "GC incremental sweep" : gotrace_range_name(GOTRACE_RANGE_SWEEP);
-    case CHROME_NAME_ASSIST: return gotrace_range_name(GOTRACE_RANGE_MARK_ASSIST);
+    case CHROME_NAME_GC: return range_name(GOTRACE_RANGE_GC, v2);
+    case CHROME_NAME_SWEEP: return range_name(GOTRACE_RANGE_SWEEP, v2);
+    case CHROME_NAME_ASSIST: return range_name(GOTRACE_RANGE_MARK_ASSIST, v2);
     case CHROME_NAME_SYSCALL: return "syscall";
     case CHROME_NAME_SYSEXIT: return "exit blocked syscall";
     case CHROME_NAME_GO: return "go";

@@ -41,6 +41,12 @@ const gotrace_event_spec *row_of_change(int version, gotrace_resource resource, 
 /* The first row of that version with that kind and range. Not for transitions and metrics. */
 const gotrace_event_spec *row_of_kind(int version, gotrace_kind kind, gotrace_range range);
 
+/* Whose a range is; NONE: the whole program's. */
+static inline gotrace_resource range_owner(unsigned range)
+{
+    return gotrace_range_spec_of((gotrace_range)range)->owner;
+}
+
 /* The row of that version that reports that metric. */
 const gotrace_event_spec *row_of_metric(int version, gotrace_metric metric);
 

@@ -6,6 +6,7 @@
 
 #include "formats/common/narrow.h"
 #include "formats/common/functions.h"
+#include "formats/common/rows.h"
 
 /* Earlier versions record an address instead of a stack for the start of a goroutine. */
 enum { VERSION_WITH_START_STACK = 7 };
@@ -204,13 +205,16 @@ static bool is_theirs(const system_goroutines *s, const gotrace_event *e)
     case GOTRACE_KIND_RANGE_BEGIN:
     case GOTRACE_KIND_RANGE_END:
     case GOTRACE_KIND_RANGE_ACTIVE:
-        /* GC cycles and stop-the-world concern all goroutines. The end of a sweep may belong to a
-         * sweep that began before the goroutine was known. */
-        if (e->range == GOTRACE_RANGE_MARK_ASSIST)
+        switch (range_owner(e->range)) {
+        case GOTRACE_RESOURCE_NONE: return false; /* it concerns all goroutines */
+        case GOTRACE_RESOURCE_GOROUTINE:
             return s->current_is_out ||
                    (e->kind == GOTRACE_KIND_RANGE_ACTIVE && is_out(s, e->subject));
-        return e->range == GOTRACE_RANGE_SWEEP && e->kind == GOTRACE_KIND_RANGE_BEGIN &&
-               s->current_is_out;
+        case GOTRACE_RESOURCE_PROC:
+            /* It may end one that began before the goroutine was known. */
+            return e->kind == GOTRACE_KIND_RANGE_BEGIN && s->current_is_out;
+        }
+        break;
     case GOTRACE_KIND_METRIC: return false;
     case GOTRACE_KIND_NONE:
     case GOTRACE_KIND_SYSCALL:

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "formats/common/rows.h"
+
 /* ---- ranges -----------------------------------------------------------------------------------
  */
 
@@ -12,12 +14,12 @@ static uint64_t range_key(const tables *t, const gotrace_event *e)
     enum { VERSION_WITH_ONE_STOP = 10 }; /* before, each proc reports that it stops */
     int version = t->s->traces[0].version;
     bool active = e->kind == GOTRACE_KIND_RANGE_ACTIVE;
-    switch ((gotrace_range)e->range) {
-    case GOTRACE_RANGE_SWEEP: return active ? e->subject : (uint64_t)e->proc;
-    case GOTRACE_RANGE_MARK_ASSIST: return active ? e->subject : e->goroutine;
-    case GOTRACE_RANGE_STW: return version < VERSION_WITH_ONE_STOP ? (uint64_t)e->proc : 0;
-    case GOTRACE_RANGE_GC:
-    case GOTRACE_RANGE_NONE: break;
+    if (e->range == GOTRACE_RANGE_STW && version < VERSION_WITH_ONE_STOP)
+        return (uint64_t)e->proc;
+    switch (range_owner(e->range)) {
+    case GOTRACE_RESOURCE_PROC: return active ? e->subject : (uint64_t)e->proc;
+    case GOTRACE_RESOURCE_GOROUTINE: return active ? e->subject : e->goroutine;
+    case GOTRACE_RESOURCE_NONE: break;
     }
     return 0; /* of the whole program */
 }
@@ -49,11 +51,11 @@ static open_range range_of(tables *t, const watched_event *w)
 {
     const gotrace_event *e = w->e;
     bool active = e->kind == GOTRACE_KIND_RANGE_ACTIVE;
-    bool assists = active && e->range == GOTRACE_RANGE_MARK_ASSIST;
+    bool of_goroutine = active && range_owner(e->range) == GOTRACE_RESOURCE_GOROUTINE;
+    bool of_proc = active && range_owner(e->range) == GOTRACE_RESOURCE_PROC;
     return (open_range){.begin = e->kind == GOTRACE_KIND_RANGE_BEGIN ? t->time : PARQUET_NULL,
-                        .goroutine = id_cell(assists ? e->subject : e->goroutine),
-                        .proc = active && e->range == GOTRACE_RANGE_SWEEP ? (int64_t)e->subject
-                                                                          : e->proc,
+                        .goroutine = id_cell(of_goroutine ? e->subject : e->goroutine),
+                        .proc = of_proc ? (int64_t)e->subject : e->proc,
                         .thread = e->thread,
                         .reason = e->reason ? stacks_reason(t->s->stacks, e->reason) : 0,
                         .stack = e->kind == GOTRACE_KIND_RANGE_BEGIN ? stack_of(t, e) : 0,
@@ -88,7 +90,7 @@ void add_range(tables *t, const watched_event *w)
 
 void end_ranges(tables *t)
 {
-    for (uint8_t range = GOTRACE_RANGE_GC; range < RANGE_KINDS; range++) {
+    for (uint8_t range = GOTRACE_RANGE_GC; range < GOTRACE_RANGES; range++) {
         idmap *open = &t->open[range];
         uint64_t *ids = idmap_sorted_keys(open);
         if (!ids && open->count > 0)

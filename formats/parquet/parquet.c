@@ -106,10 +106,7 @@ static bool watch_event(void *ctx, const watched_event *w)
         break;
     case GOTRACE_KIND_RANGE_BEGIN:
     case GOTRACE_KIND_RANGE_END:
-    case GOTRACE_KIND_RANGE_ACTIVE:
-        if (e->range < RANGE_KINDS)
-            add_range(t, w);
-        break;
+    case GOTRACE_KIND_RANGE_ACTIVE: add_range(t, w); break;
     case GOTRACE_KIND_LOG:
         if (inside)
             add_log(t, e);
@@ -143,7 +140,7 @@ static void begin_trace(tables *t)
         const char *name = gotrace_state_name((gotrace_state)i);
         t->states[i] = stacks_name(names, name, strlen(name));
     }
-    for (size_t i = GOTRACE_RANGE_GC; i < RANGE_KINDS; i++) {
+    for (size_t i = GOTRACE_RANGE_GC; i < GOTRACE_RANGES; i++) {
         const char *name = gotrace_range_name((gotrace_range)i);
         t->ranges[i] = stacks_name(names, name, strlen(name));
         idmap_init(&t->open[i], sizeof(open_range));
@@ -170,7 +167,7 @@ static void end_trace(tables *t)
         t->start = t->traces++ == 0 ? t->wall_start : PARQUET_NULL;
     }
     t->failed = t->failed || t->s->failed || t->s->stacks->failed;
-    for (size_t i = GOTRACE_RANGE_GC; i < RANGE_KINDS; i++)
+    for (size_t i = GOTRACE_RANGE_GC; i < GOTRACE_RANGES; i++)
         idmap_free(&t->open[i]);
     idmap_free(&t->procs);
 }

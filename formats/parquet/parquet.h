@@ -27,7 +27,7 @@ typedef struct open_range {
     bool counted; /* it is selected */
 } open_range;
 
-enum { RANGE_KINDS = GOTRACE_RANGES, STATE_NAMES = GOTRACE_STATE_ABANDONED + 1 };
+enum { STATE_NAMES = GOTRACE_STATE_ABANDONED + 1 };
 
 typedef struct proc_state {
     int64_t since;
@@ -45,11 +45,11 @@ typedef struct tables {
     const convert_job *job;
     statistics *s;
     uint32_t name; /* of the trace */
-    uint32_t states[STATE_NAMES], ranges[RANGE_KINDS];
-    idmap open[RANGE_KINDS]; /* open_range */
-    idmap procs;             /* proc_state */
-    int64_t time;            /* of the last event, as print has it */
-    bool wall, begun;        /* there is a wall clock: */
+    uint32_t states[STATE_NAMES], ranges[GOTRACE_RANGES];
+    idmap open[GOTRACE_RANGES]; /* open_range */
+    idmap procs;                /* proc_state */
+    int64_t time;               /* of the last event, as print has it */
+    bool wall, begun;           /* there is a wall clock: */
     uint64_t wall_at;
     int64_t wall_ns, wall_start;
     uint64_t samples, logs, tasks, regions; /* rows */

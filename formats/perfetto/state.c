@@ -4,6 +4,8 @@
 
 #include "formats/perfetto/perfetto.h"
 
+#include "formats/common/rows.h"
+
 /* Earlier versions record a stop-the-world on each proc. */
 enum { VERSION_WITH_GLOBAL_STW = 10 };
 
@@ -554,7 +556,7 @@ void range_event(perfetto *p, const gotrace_event *e)
     bool begins = active || e->kind == GOTRACE_KIND_RANGE_BEGIN;
     perfetto_goroutine *g;
 
-    if (!wants(p, e->range == GOTRACE_RANGE_SWEEP ? PART_PROCS : PART_GC))
+    if (!wants(p, range_owner(e->range) == GOTRACE_RESOURCE_PROC ? PART_PROCS : PART_GC))
         return;
     switch ((gotrace_range)e->range) {
     case GOTRACE_RANGE_NONE: break;

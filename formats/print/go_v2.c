@@ -124,28 +124,28 @@ static bool has_other(const gotrace_event_spec *spec)
 
 static void put_range(out *o, const gotrace_event *event)
 {
-    out_str(o, " Name=");
-    switch ((gotrace_range)event->range) {
-    case GOTRACE_RANGE_STW:
+    const gotrace_range_spec *range = gotrace_range_spec_of((gotrace_range)event->range);
+
+    out_str(o, " Name=\"");
+    out_str(o, range->go_name);
+    if (event->range == GOTRACE_RANGE_STW) {
         /* Go quotes the whole name and nothing inside these words. */
-        out_str(o, "\"stop-the-world (");
+        out_str(o, " (");
         if (event->reason)
             out_go_text(o, event->reason, strlen(event->reason));
-        put_goroutine(o, ")\" Scope=Goroutine(", event->subject);
         out_char(o, ')');
-        break;
-    case GOTRACE_RANGE_SWEEP:
-        out_str(o, "\"GC incremental sweep\" Scope=Proc(");
-        out_i64(o, (int64_t)event->subject);
-        out_char(o, ')');
-        break;
-    case GOTRACE_RANGE_MARK_ASSIST:
-        put_goroutine(o, "\"GC mark assist\" Scope=Goroutine(", event->subject);
-        out_char(o, ')');
-        break;
-    case GOTRACE_RANGE_GC:
-    case GOTRACE_RANGE_NONE: out_str(o, "\"GC concurrent mark phase\" Scope=None"); break;
     }
+    out_str(o, "\" Scope=");
+    switch (range->subject) {
+    case GOTRACE_RESOURCE_NONE: out_str(o, "None"); break;
+    case GOTRACE_RESOURCE_GOROUTINE: put_goroutine(o, "Goroutine(", event->subject); break;
+    case GOTRACE_RESOURCE_PROC:
+        out_str(o, "Proc(");
+        out_i64(o, (int64_t)event->subject);
+        break;
+    }
+    if (range->subject != GOTRACE_RESOURCE_NONE)
+        out_char(o, ')');
     if (event->kind != GOTRACE_KIND_RANGE_END)
         return;
     out_str(o, " Attributes=[");

@@ -106,7 +106,7 @@ static void print_clocks(out *o, const gotrace_event *event)
 
 static void print_subject(out *o, const gotrace_event *event)
 {
-    gotrace_resource scope = print_range_scope((gotrace_range)event->range);
+    const gotrace_range_spec *range = gotrace_range_spec_of((gotrace_range)event->range);
 
     switch ((gotrace_kind)event->kind) {
     case GOTRACE_KIND_TRANSITION:
@@ -117,9 +117,9 @@ static void print_subject(out *o, const gotrace_event *event)
     case GOTRACE_KIND_RANGE_BEGIN:
     case GOTRACE_KIND_RANGE_ACTIVE:
     case GOTRACE_KIND_RANGE_END:
-        field_name(o, "range", gotrace_range_name((gotrace_range)event->range));
-        if (event->generation != 0 && scope != GOTRACE_RESOURCE_NONE)
-            print_resource(o, scope, event->subject);
+        field_name(o, "range", range->name);
+        if (event->generation != 0 && range->subject != GOTRACE_RESOURCE_NONE)
+            print_resource(o, range->subject, event->subject);
         break;
     case GOTRACE_KIND_METRIC:
         field_name(o, "metric", gotrace_metric_name((gotrace_metric)event->metric));

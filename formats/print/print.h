@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "formats/print/printer.h"
+#include "gotrace_experimental.h"
 
 extern const printer printer_text, printer_go, printer_jsonl;
 
@@ -15,20 +16,6 @@ static inline const char *print_type_name(const gotrace_event_spec *spec,
     if (event->kind == GOTRACE_KIND_SYNC)
         return "Sync";
     return spec ? spec->name : "unknown";
-}
-
-/* The resource that a range belongs to (its id is the event's subject); NONE if the range is
- * global. */
-static inline gotrace_resource print_range_scope(gotrace_range range)
-{
-    switch (range) {
-    case GOTRACE_RANGE_STW:
-    case GOTRACE_RANGE_MARK_ASSIST: return GOTRACE_RESOURCE_GOROUTINE;
-    case GOTRACE_RANGE_SWEEP: return GOTRACE_RESOURCE_PROC;
-    case GOTRACE_RANGE_GC:
-    case GOTRACE_RANGE_NONE: break;
-    }
-    return GOTRACE_RESOURCE_NONE;
 }
 
 /* Whether a task has a parent; 0 and Go's NoTask mean none. */

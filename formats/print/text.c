@@ -211,8 +211,10 @@ static void print_numbers(line *l, const gotrace_event_spec *spec, const gotrace
 
 static void print_range(line *l, const gotrace_event *event)
 {
+    const gotrace_range_spec *range = gotrace_range_spec_of((gotrace_range)event->range);
+
     next_detail(l);
-    out_str(l->o, gotrace_range_name((gotrace_range)event->range));
+    out_str(l->o, range->name);
     print_reason(l, event->reason);
     if (event->kind == GOTRACE_KIND_RANGE_BEGIN) {
         out_str(l->o, " begins");
@@ -221,10 +223,9 @@ static void print_range(line *l, const gotrace_event *event)
     } else {
         out_str(l->o, " goes on");
         /* The range may belong to another proc or goroutine than the event's. */
-        gotrace_resource scope = print_range_scope((gotrace_range)event->range);
-        if (scope != GOTRACE_RESOURCE_NONE) {
+        if (range->subject != GOTRACE_RESOURCE_NONE) {
             out_char(l->o, ' ');
-            print_id(l, scope == GOTRACE_RESOURCE_PROC ? 'P' : 'G', event->subject);
+            print_id(l, range->subject == GOTRACE_RESOURCE_PROC ? 'P' : 'G', event->subject);
         }
     }
 }

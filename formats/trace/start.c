@@ -29,11 +29,10 @@ typedef struct list {
 typedef struct initial_state {
     list goroutines;    /* initial_goroutine */
     list procs;         /* initial_proc: procs that run */
-    list sweeping;      /* proc ids */
-    list assisting;     /* goroutine ids (uint64_t) */
     uint64_t max_procs; /* GOMAXPROCS, or a lower bound of it */
     bool has_max;
-    bool gc;
+    list ranges[GOTRACE_RANGES]; /* active ones: uint64_t, their subjects */
+    size_t proc_ranges;          /* those of procs */
 } initial_state;
 
 static void *append(list *l, size_t size)
@@ -69,24 +68,25 @@ static bool record_proc(initial_state *b, const gotrace_event *e)
     return p != NULL;
 }
 
-static bool record_id(list *l, uint64_t id)
+static bool record_range(initial_state *b, const gotrace_event *e)
 {
-    uint64_t *item = append(l, sizeof *item);
-    if (item)
-        *item = id;
-    return item != NULL;
+    const gotrace_resource owner = range_owner(e->range);
+    list *l = &b->ranges[e->range];
+    if (owner == GOTRACE_RESOURCE_NONE && l->count > 0)
+        return true;
+    uint64_t *id = append(l, sizeof *id);
+    if (id)
+        *id = e->subject;
+    b->proc_ranges += owner == GOTRACE_RESOURCE_PROC;
+    return id != NULL;
 }
 
 static bool record_status(const version_converter *c, initial_state *b, const gotrace_event *e)
 {
     if (c->rows.source[e->type]->semantics->status)
         return e->resource == GOTRACE_RESOURCE_PROC ? record_proc(b, e) : record_goroutine(b, e);
-    if (e->kind == GOTRACE_KIND_RANGE_ACTIVE && e->range == GOTRACE_RANGE_GC)
-        b->gc = true;
-    if (e->kind == GOTRACE_KIND_RANGE_ACTIVE && e->range == GOTRACE_RANGE_SWEEP)
-        return record_id(&b->sweeping, e->subject);
-    if (e->kind == GOTRACE_KIND_RANGE_ACTIVE && e->range == GOTRACE_RANGE_MARK_ASSIST)
-        return record_id(&b->assisting, e->subject);
+    if (e->kind == GOTRACE_KIND_RANGE_ACTIVE)
+        return record_range(b, e);
     if (c->rows.like[e->type] == c->rows.max_procs) {
         if (!b->has_max)
             b->max_procs = e->value;
@@ -187,29 +187,31 @@ static bool emit_running(version_converter *c, const initial_state *b)
     return true;
 }
 
-static const gotrace_event_spec *begins(const version_converter *c, gotrace_range range)
+/* The proc on which that goroutine runs; GOTRACE_NO_PROC: it does not run. */
+static int64_t proc_of(const initial_state *b, uint64_t goroutine)
 {
-    return row_of_kind(c->to, GOTRACE_KIND_RANGE_BEGIN, range);
+    const initial_goroutine key = {.id = goroutine};
+    const initial_goroutine *g = b->goroutines.count > 0
+                                     ? bsearch(&key, b->goroutines.items, b->goroutines.count,
+                                               sizeof key, by_goroutine)
+                                     : NULL;
+    return g && g->status == STATUS_RUNNING ? g->proc : GOTRACE_NO_PROC;
 }
 
 /* v1 records an active range as a begin. */
 static bool emit_ranges(version_converter *c, const initial_state *b, int64_t proc)
 {
-    if (b->gc && !emit_initial(c, begins(c, GOTRACE_RANGE_GC), proc, 0, 0))
-        return false;
-    const uint64_t *sweeping = b->sweeping.items, *assisting = b->assisting.items;
-    for (size_t i = 0; i < b->sweeping.count; i++)
-        if (!emit_initial(c, begins(c, GOTRACE_RANGE_SWEEP), (int64_t)sweeping[i], 0, 0))
-            return false;
-    for (size_t i = 0; i < b->assisting.count; i++) {
-        const initial_goroutine key = {.id = assisting[i]};
-        const initial_goroutine *g = b->goroutines.count > 0
-                                         ? bsearch(&key, b->goroutines.items, b->goroutines.count,
-                                                   sizeof key, by_goroutine)
-                                         : NULL;
-        if (g && g->status == STATUS_RUNNING &&
-            !emit_initial(c, begins(c, GOTRACE_RANGE_MARK_ASSIST), g->proc, 0, 0))
-            return false;
+    for (unsigned range = 0; range < GOTRACE_RANGES; range++) {
+        const gotrace_event_spec *begins = row_of_kind(c->to, GOTRACE_KIND_RANGE_BEGIN, range);
+        const gotrace_resource owner = range_owner(range);
+        const uint64_t *ids = b->ranges[range].items;
+        for (size_t i = 0; i < b->ranges[range].count; i++) {
+            int64_t on = owner == GOTRACE_RESOURCE_GOROUTINE ? proc_of(b, ids[i])
+                         : owner == GOTRACE_RESOURCE_PROC    ? (int64_t)ids[i]
+                                                             : proc;
+            if (on != GOTRACE_NO_PROC && !emit_initial(c, begins, on, 0, 0))
+                return false;
+        }
     }
     return true;
 }
@@ -227,7 +229,7 @@ bool version_begin_v1(version_converter *c)
         int64_t proc = b.procs.count > 0 ? first->id : 0;
         /* If all timestamps of a proc must differ, each of these events takes a tick; they are
          * written before the time of the first event, so that no later event is delayed. */
-        uint64_t room = 3 * b.goroutines.count + b.procs.count + b.sweeping.count + 2;
+        uint64_t room = 3 * b.goroutines.count + b.procs.count + b.proc_ranges + 2;
         room = c->strict ? room : 2;
         c->lead_ticks = c->e->ticks > room ? room : 0;
         done = emit_goroutines(c, &b, proc) && emit_running(c, &b) && emit_ranges(c, &b, proc);
@@ -238,7 +240,7 @@ bool version_begin_v1(version_converter *c)
     c->lead_ticks = 0;
     free(b.goroutines.items);
     free(b.procs.items);
-    free(b.sweeping.items);
-    free(b.assisting.items);
+    for (size_t i = 0; i < GOTRACE_RANGES; i++)
+        free(b.ranges[i].items);
     return done;
 }

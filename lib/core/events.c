@@ -249,16 +249,21 @@ void gt_v1_shapes_init(gt_v1_shape shapes[64], int version)
             shapes[specs[code].semantics->full].local = code;
 }
 
-gotrace_rule gt_range_rule(gotrace_range range, bool begins)
+const gotrace_range_spec *gotrace_range_spec_of(gotrace_range range)
 {
-    switch (range) {
-    case GOTRACE_RANGE_NONE: break;
-    case GOTRACE_RANGE_GC: return begins ? GOTRACE_RULE_GC_START : GOTRACE_RULE_GC_DONE;
-    case GOTRACE_RANGE_STW: return begins ? GOTRACE_RULE_STW_START : GOTRACE_RULE_STW_DONE;
-    case GOTRACE_RANGE_SWEEP: return begins ? GOTRACE_RULE_SWEEP_START : GOTRACE_RULE_SWEEP_DONE;
-    case GOTRACE_RANGE_MARK_ASSIST: return GOTRACE_RULE_ASSIST_START;
-    }
-    return GOTRACE_RULE_NONE;
+    static const gotrace_range_spec ranges[] = {
+#define RANGE_ROW(name, text, go, owner, subject, begins, ends)                                    \
+    {text,                                                                                         \
+     go,                                                                                           \
+     GOTRACE_RESOURCE_##owner,                                                                     \
+     GOTRACE_RESOURCE_##subject,                                                                   \
+     {GOTRACE_RULE_##ends, GOTRACE_RULE_##begins}},
+        GOTRACE_RANGE_ROWS(RANGE_ROW)
+#undef RANGE_ROW
+            [GOTRACE_RANGES] =
+                {"unknown", "unknown", GOTRACE_RESOURCE_NONE, GOTRACE_RESOURCE_NONE, {0}},
+    };
+    return &ranges[range < GOTRACE_RANGES ? range : GOTRACE_RANGES];
 }
 
 const char *gotrace_state_name(gotrace_state state)
@@ -278,14 +283,7 @@ const char *gotrace_state_name(gotrace_state state)
 
 const char *gotrace_range_name(gotrace_range range)
 {
-    switch (range) {
-    case GOTRACE_RANGE_NONE: return "none";
-    case GOTRACE_RANGE_GC: return "GC";
-    case GOTRACE_RANGE_STW: return "stop-the-world";
-    case GOTRACE_RANGE_SWEEP: return "GC sweep";
-    case GOTRACE_RANGE_MARK_ASSIST: return "GC mark assist";
-    }
-    return "unknown";
+    return gotrace_range_spec_of(range)->name;
 }
 
 const char *gotrace_metric_name(gotrace_metric metric)

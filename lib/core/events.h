@@ -116,9 +116,6 @@ typedef struct gt_v2_shape {
 
 void gt_v2_shapes_init(gt_v2_shape shapes[GT_CODES], int version);
 
-/* The rule that is broken if a range begins while one is active, or ends while none is. */
-gotrace_rule gt_range_rule(gotrace_range range, bool begins);
-
 /* gotrace_event_spec_of for a version of v2. */
 const gotrace_event_spec *gt_v2_spec(int version, unsigned code);
 

@@ -353,7 +353,8 @@ bool gt_w_emit_gc(gotrace_writer *w, gt_w_thread *t);
 /* Status events passed by the caller. */
 bool gt_w_proc_status_event(gt_w_step *s);
 bool gt_w_goroutine_status_event(gt_w_step *s);
-bool gt_w_active_event(gt_w_step *s);
+bool gt_w_sweep_active(gt_w_step *s);
+bool gt_w_assist_active(gt_w_step *s);
 
 /* The first batches of tables have the time at which the generation began. */
 static inline uint64_t gt_w_began(gotrace_writer *w)

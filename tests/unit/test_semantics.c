@@ -13,7 +13,7 @@
 
 static const int v1_versions[] = {5, 7, 8, 9, 10, 11, 19, 21};
 
-enum { V1_VERSIONS = sizeof v1_versions / sizeof *v1_versions, V1_NEWEST = 21 };
+enum { V1_VERSIONS = sizeof v1_versions / sizeof *v1_versions, V1_NEWEST = 21, V2_NEWEST = 26 };
 
 /* The next row of that version with at least that code, or NULL. */
 static const gotrace_event_spec *row_from(int version, unsigned code)
@@ -56,6 +56,27 @@ START_TEST(ranges_are_counted)
 }
 END_TEST
 
+/* Each row of the table of ranges is complete, and the newest version has events for it. */
+START_TEST(ranges_have_events)
+{
+    for (int range = GOTRACE_RANGE_NONE + 1; range < GOTRACE_RANGES; range++) {
+        const gotrace_range_spec *spec = gotrace_range_spec_of((gotrace_range)range);
+        unsigned kinds = 0;
+        for (unsigned code = 0; code < GT_CODES; code++) {
+            const gotrace_event_spec *row = gotrace_event_spec_of(V2_NEWEST, code);
+            if (row && row->semantics->range == range)
+                kinds |= 1u << row->semantics->kind;
+        }
+        ck_assert_msg((kinds >> GOTRACE_KIND_RANGE_BEGIN & 1) &&
+                          (kinds >> GOTRACE_KIND_RANGE_END & 1),
+                      "%s: no event begins or ends it", spec->name);
+        ck_assert_msg(spec->rules[0] && spec->rules[1], "%s: no rules", spec->name);
+        ck_assert_msg(spec->owner == GOTRACE_RESOURCE_NONE || spec->owner == spec->subject,
+                      "%s: its subject is not whose it is", spec->name);
+    }
+}
+END_TEST
+
 START_TEST(v1_every_row_is_followed)
 {
     int version = v1_versions[_i];
@@ -73,7 +94,8 @@ START_TEST(v1_every_row_is_followed)
                       "%s: an event whose row states nothing", row->name);
         ck_assert_msg((begins || ends) == (does->range != GOTRACE_RANGE_NONE),
                       "%s: which range begins or ends is not stated", row->name);
-        ck_assert_msg(!(begins || ends) || gt_range_rule(does->range, begins) != GOTRACE_RULE_NONE,
+        ck_assert_msg(!(begins || ends) ||
+                          gotrace_range_spec_of(does->range)->rules[begins] != GOTRACE_RULE_NONE,
                       "%s: no rule for ranges of that sort", row->name);
         ck_assert_msg((kind == GOTRACE_KIND_METRIC) == (does->metric != 0),
                       "%s: a metric without a name", row->name);
@@ -361,7 +383,7 @@ static void check_range(int version, const gotrace_event_spec *row, const gotrac
 {
     bool begins = row == begin;
     gotrace_range range = row->semantics->range;
-    gotrace_rule rule = gt_range_rule(range, begins);
+    gotrace_rule rule = gotrace_range_spec_of(range)->rules[begins];
     const test_event first = {.name = begin->name, .p = 0, .m = 7, .g = ACTOR};
     const test_event s = {.name = row->name, .p = 0, .m = 7, .g = ACTOR};
     for (int force = 0; force < 2; force++) {
@@ -452,6 +474,7 @@ int main(void)
     TCase *cases = tcase_create("v1");
 
     tcase_add_test(cases, ranges_are_counted);
+    tcase_add_test(cases, ranges_have_events);
     tcase_add_loop_test(cases, v1_every_row_is_followed, 0, V1_VERSIONS);
     tcase_add_loop_test(cases, v1_states_connect, 0, V1_VERSIONS);
     tcase_add_loop_test(cases, v1_contexts_and_arguments, 0, V1_VERSIONS);

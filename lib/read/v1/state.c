@@ -472,7 +472,8 @@ static bool range(gt_step *s, bool begins)
     range_state state = range_of(s);
     const char *wrong = begins ? state.still : state.none;
     bool was = goes_on(s, state.going, !begins, state.kind, state.of);
-    bool good = !wrong || check(s, was != begins, gt_range_rule(which, begins), wrong);
+    bool good = !wrong ||
+                check(s, was != begins, gotrace_range_spec_of(which)->rules[begins], wrong);
     if (which == GOTRACE_RANGE_MARK_ASSIST && good)
         good = assist(s, begins, was);
     else

@@ -343,17 +343,16 @@ static bool follow_range(gt_follow *f, const gotrace_semantics *does, const char
 
 gt_followed gt_v2_range(gt_follow *f, const gotrace_semantics *does)
 {
-    bool of_proc = does->range == GOTRACE_RANGE_SWEEP;
+    bool of_proc = gotrace_range_spec_of(does->range)->subject == GOTRACE_RESOURCE_PROC;
     if (does->needs && !gt_v2_context(f, does->needs))
         return GT_FOLLOW_FAILED;
     const char *reason = NULL;
-    bool stop = does->range == GOTRACE_RANGE_STW;
     bool good = follow_range(f, does, &reason);
     gt_v2_out *out = gt_v2_emit(f, f->e->type);
     out->event.subject = does->kind == GOTRACE_KIND_RANGE_ACTIVE ? f->e->args[0]
                          : of_proc                               ? (f->p ? f->p->id : GT_V2_NO_ID)
                                                                  : (f->g ? f->g->id : 0);
-    if (stop && f->g)
+    if (reason)
         out->event.reason = reason;
     return good ? GT_FOLLOW_DONE : GT_FOLLOW_FAILED;
 }

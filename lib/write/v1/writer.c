@@ -459,8 +459,8 @@ static bool proc_stop(gt_w_step *s)
 static bool begin_or_end(gt_w_step *s, bool *active, bool begins)
 {
     if (*active == begins &&
-        !gt_w_refuse(s->w, gt_range_rule(s->shape->range, begins), "%s, but %s", gt_w_name(s),
-                     begins ? "the last one has not ended" : "none was started"))
+        !gt_w_refuse(s->w, gotrace_range_spec_of(s->shape->range)->rules[begins], "%s, but %s",
+                     gt_w_name(s), begins ? "the last one has not ended" : "none was started"))
         return false;
     if (!enter_context(s))
         return false;
@@ -486,8 +486,8 @@ static bool gc(gt_w_step *s, bool begins)
 {
     gotrace_writer *w = s->w;
     if ((w->gc == GT_W_GC_ON) == begins &&
-        !gt_w_refuse(w, gt_range_rule(GOTRACE_RANGE_GC, begins), "%s, but %s", gt_w_name(s),
-                     begins ? "the last cycle has not ended" : "none was started"))
+        !gt_w_refuse(w, gotrace_range_spec_of(GOTRACE_RANGE_GC)->rules[begins], "%s, but %s",
+                     gt_w_name(s), begins ? "the last cycle has not ended" : "none was started"))
         return false;
     w->gc = begins ? GT_W_GC_ON : GT_W_GC_OFF;
     if (!begins || w->version < GT_FIRST_NUMBERED)

@@ -264,33 +264,38 @@ static bool not_going(gt_w_step *s, const char *why)
     return gt_w_refuse(s->w, GOTRACE_RULE_RANGE, "%s, but %s", gt_w_name(s), why);
 }
 
-/* An active range: a proc's sweep, or a goroutine's assist. */
-bool gt_w_active_event(gt_w_step *s)
+bool gt_w_sweep_active(gt_w_step *s)
 {
     gotrace_writer *w = s->w;
-    uint64_t id = s->h->args[0];
     bool good, first = gt_w_is_first(w);
     gt_w_thread *t = thread_given(s, s->h->thread, &good);
     if (!good)
         return false;
-    if (s->code == GOTRACE_V2_GCSweepActive) {
-        gt_w_proc *p = gt_w_find_proc(w, (int64_t)id);
-        bool known = p && p->state != GT_W_UNKNOWN;
-        bool goes_on = known && (p->sweeping || (first && !p->swept));
-        if (known && p->sweep_generation == w->generation && p->sweeping)
-            return true;
-        if (!goes_on && !not_going(s, known ? "the proc is not sweeping" : "the proc is not there"))
-            return false;
-        if (!p)
-            return gt_w_put(w, t, s->code, s->h->args, 1);
-        p->sweeping = p->swept = true;
-        /* If the proc's status is due, it includes the range. */
-        if (p->generation != w->generation)
-            return gt_w_emit_proc_now(w, p, t);
-        p->sweep_generation = w->generation;
+    gt_w_proc *p = gt_w_find_proc(w, (int64_t)s->h->args[0]);
+    bool known = p && p->state != GT_W_UNKNOWN;
+    bool goes_on = known && (p->sweeping || (first && !p->swept));
+    if (known && p->sweep_generation == w->generation && p->sweeping)
+        return true;
+    if (!goes_on && !not_going(s, known ? "the proc is not sweeping" : "the proc is not there"))
+        return false;
+    if (!p)
         return gt_w_put(w, t, s->code, s->h->args, 1);
-    }
-    gt_w_goroutine *g = gt_w_find_goroutine(w, id);
+    p->sweeping = p->swept = true;
+    /* If the proc's status is due, it includes the range. */
+    if (p->generation != w->generation)
+        return gt_w_emit_proc_now(w, p, t);
+    p->sweep_generation = w->generation;
+    return gt_w_put(w, t, s->code, s->h->args, 1);
+}
+
+bool gt_w_assist_active(gt_w_step *s)
+{
+    gotrace_writer *w = s->w;
+    bool good, first = gt_w_is_first(w);
+    gt_w_thread *t = thread_given(s, s->h->thread, &good);
+    if (!good)
+        return false;
+    gt_w_goroutine *g = gt_w_find_goroutine(w, s->h->args[0]);
     bool known = g && g->state != GT_W_NONE;
     bool goes_on = known && (g->assisting || (first && !g->assisted));
     if (known && g->assist_generation == w->generation && g->assisting)

@@ -475,7 +475,7 @@ static bool gc(gt_w_step *s, bool begins)
     gotrace_writer *w = s->w;
     bool unknown = w->gc == GT_W_GC_UNKNOWN && (begins || gt_w_is_first(w));
     if (!unknown && (w->gc == GT_W_GC_ON) == begins &&
-        !gt_w_refuse(w, begins ? GOTRACE_RULE_GC_START : GOTRACE_RULE_GC_DONE, "%s, but %s",
+        !gt_w_refuse(w, gotrace_range_spec_of(GOTRACE_RANGE_GC)->rules[begins], "%s, but %s",
                      gt_w_name(s),
                      begins ? "the last cycle has not ended" : "no cycle is going on"))
         return false;
@@ -626,10 +626,9 @@ GT_INLINE bool write_range(gt_w_step *s, const gotrace_semantics *does)
     case GOTRACE_RANGE_GC: return active ? gc_active(s, does) : gc(s, begins);
     case GOTRACE_RANGE_STW: return stop_world(s, begins);
     case GOTRACE_RANGE_SWEEP:
+        return active ? gt_w_open_generation(s->w) && gt_w_sweep_active(s) : sweep(s, begins);
     case GOTRACE_RANGE_MARK_ASSIST:
-        if (active)
-            return gt_w_open_generation(s->w) && gt_w_active_event(s);
-        return does->range == GOTRACE_RANGE_SWEEP ? sweep(s, begins) : assist(s, begins);
+        return active ? gt_w_open_generation(s->w) && gt_w_assist_active(s) : assist(s, begins);
     case GOTRACE_RANGE_NONE: break;
     }
     return false;
