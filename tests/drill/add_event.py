@@ -1,27 +1,5 @@
 """Add the event GoHandoff to the tree in the current folder. Prints the files that it changed."""
-import os
-import sys
-
-drill = os.path.dirname(os.path.abspath(__file__))
-
-
-def fragment(name):
-    with open(os.path.join(drill, name), encoding='utf-8') as f:
-        return f.read()
-
-
-def insert(path, *edits):
-    """Insert text before the only line that begins with `before`."""
-    with open(path, encoding='utf-8') as f:
-        text = f.read()
-    for before, new in edits:
-        if text.count('\n' + before) != 1:
-            sys.exit(f'{path}: {before!r} is there {text.count(before)} times, not once')
-        text = text.replace('\n' + before, '\n' + new + before)
-    with open(path, 'w', encoding='utf-8') as f:
-        f.write(text)
-    print(path)
-
+from edits import fragment, insert
 
 # The event.
 insert('lib/events_v2.def', ('/* The experiment AllocFree. */', fragment('GoHandoff.row') + '\n'))

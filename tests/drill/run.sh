@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The drill: adds an invented event of v2 to a copy of the tree, in the three places that
-# CONTRIBUTING names, builds the copy, and checks that every verb handles it. The event is GoHandoff: the
-# running goroutine yields, and another runnable one runs in its place. Not part of `make check`,
-# because it builds everything; `.ci/run` includes it.
+# The drill: adds an invented event of v2 and an invented range to a copy of the tree, in the places that
+# CONTRIBUTING names, builds the copy with AddressSanitizer, and checks that every verb handles them. The event
+# is GoHandoff: the running goroutine yields, and another runnable one runs in its place. The range is a stack
+# scan, of a goroutine. Not part of `make check`, because it builds everything; `.ci/run` includes it.
 #
 #   tests/drill/run.sh       KEEP=DIR leaves the copy and all files there
 set -u
@@ -32,8 +32,28 @@ in_three_places() {
     [ "$(wc -l <"$work/places")" -le 3 ]
 }
 
+add_range() {
+    python3 "$drill/add_range.py" >"$work/rows" && make -s codes
+}
+
+# Without a case for the range nothing compiles that has one for each of the others.
+compiler_names_switches() {
+    local made=$work/switches objects
+    mapfile -t objects < <(grep -rl --include=*.c GOTRACE_RANGE_ lib formats cmd | sed "s|\(.*\)\.c\$|$made/obj/\1.o|")
+    ! make -s -k BUILD="$made" CFLAGS=-fsyntax-only "${objects[@]}" >"$made.log" 2>&1 || return
+    cat "$made.log"
+    ! grep -E 'error:|warning:' "$made.log" | grep -v 'GOTRACE_RANGE_STACK_SCAN.*-Werror=switch' &&
+        python3 "$drill/add_range.py" switches <"$made.log" >"$work/switches.named"
+}
+
+# Two tables, and the readers, the writers, conversion, statistics and two timelines.
+in_ten_places() {
+    sort -u "$work/rows" "$work/switches.named" | tee "$work/range_places"
+    [ "$(wc -l <"$work/rows")" -eq 2 ] && [ "$(wc -l <"$work/range_places")" -le 10 ]
+}
+
 quiet_build() {
-    make -s "-j$(nproc)" >"$work/build.log" 2>&1 && [ ! -s "$work/build.log" ] && return
+    make -s "-j$(nproc)" SANITIZE=address,undefined CFLAGS=-O1 >"$work/build.log" 2>&1 && [ ! -s "$work/build.log" ] && return
     cat "$work/build.log"
     return 1
 }
@@ -41,6 +61,9 @@ quiet_build() {
 # Without the program there is nothing to check.
 check 'the event is added' add_event
 [ "$failed" -eq 0 ] && check 'it takes at most three places' in_three_places
+[ "$failed" -eq 0 ] && check 'the range is added' add_range
+[ "$failed" -eq 0 ] && check 'the compiler names what handles ranges one by one' compiler_names_switches
+[ "$failed" -eq 0 ] && check 'it takes at most ten places' in_ten_places
 [ "$failed" -eq 0 ] && check 'the tree builds without a message' quiet_build
 if [ "$failed" -gt 0 ]; then
     end_checks
@@ -152,4 +175,74 @@ check 'repair of a wrong goroutine' repairs 's/^\(GoHandoff .*\) g=1 /\1 g=99 /'
 check 'repair of a wrong sequence number' repairs 's/^\(GoHandoff .*g=7 g_seq=\)2/\17/'
 check 'repair of a lost record' repairs '/^GoHandoff .* g=7 g_seq=2/d'
 check 'gen --cover' generates
+
+# ---- a trace with the range ----------
+
+# ranges TRACE: what print says of it, without times and places.
+ranges() {
+    gotrace print -q "$1" | sed -n 's/.* \(G[78]\)  *StackScan[A-Za-z]*  *\(stack scan.*\)/\1 \2/p'
+}
+
+prints_range() {
+    gotrace synth -o s.trace "$drill/scan.script" && gotrace validate s.trace || return
+    ranges s.trace | diff - <(printf 'G%s\n' '7 stack scan begins at main.worker' '8 stack scan begins at main.other' \
+        '7 stack scan ends' '8 stack scan ends') || return
+    gotrace print --format jsonl s.trace >s.jsonl && gotrace print --format go s.trace >s.go || return
+    [ "$(grep -c '"range":"stack scan","resource":"goroutine","subject":7' s.jsonl)" = 2 ] &&
+        [ "$(grep -c 'Name="GC stack scan" Scope=Goroutine(8)' s.go)" = 2 ]
+}
+
+range_round_trip() {
+    local level
+    for level in raw meaning; do
+        gotrace dump --level $level -o s.script s.trace && gotrace synth -o again.trace s.script || return
+        gotrace print s.trace | sed 1d >s.all
+        gotrace print again.trace | sed 1d | diff s.all - || return
+    done
+}
+
+# The part begins while both scans are active.
+cuts_range() {
+    gotrace cut -q --from 2500ns -o part.trace s.trace && gotrace validate part.trace || return
+    ranges part.trace | sort | diff - <(printf 'G%s\n' '7 stack scan begins' '7 stack scan ends' '8 stack scan begins' \
+        '8 stack scan ends') || return
+    gotrace cut -q --goroutine 8 -o part.trace s.trace && gotrace validate part.trace || return
+    ranges part.trace | diff - <(printf 'G8 stack scan %s\n' 'begins at main.other' ends)
+}
+
+rows_of_range() {
+    gotrace convert -q --to parquet -o s.tables s.trace || return
+    python3 tree/tests/cli/parquet.py rows s.tables/ranges.parquet name g duration_ns | tee s.rows
+    diff s.rows - <<'END'
+{"name": "stack scan", "g": 7, "duration_ns": 2000}
+{"name": "stack scan", "g": 8, "duration_ns": 3000}
+END
+}
+
+leaves_range_out() {
+    gotrace convert --to "go$1" -o older.trace s.trace 2>older.notes || return
+    cat older.notes
+    grep -q 'StackScanBegin: 2 left out' older.notes && gotrace validate older.trace
+}
+
+# No index runs past an array: the program would end with the sanitizer's status.
+others_accept_range() {
+    local format
+    for format in perfetto chrome; do
+        gotrace convert -q --to $format -o s.$format s.trace || return
+    done
+    gotrace find 'gc > 0ms or stw > 0ms' s.trace
+    [ $? -eq 1 ] && gotrace convert -q --to html -o s.html s.trace && gotrace stat s.trace &&
+        gotrace anonymize -q -o s.anonymous s.trace && gotrace validate s.anonymous &&
+        gotrace repair -q -o s.repaired s.trace && ranges s.repaired | diff <(ranges s.trace) -
+}
+
+check 'synth, validate and print of the range' prints_range
+check 'dump | synth of the range' range_round_trip
+check 'cut within the range' cuts_range
+check 'convert of the range to parquet' rows_of_range
+for version in 1.25 1.21 1.5; do
+    check "convert of the range to go$version" leaves_range_out $version
+done
+check 'the other verbs and the range' others_accept_range
 end_checks
