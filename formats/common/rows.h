@@ -41,6 +41,9 @@ const gotrace_event_spec *row_of_change(int version, gotrace_resource resource, 
 /* The first row of that version with that kind and range. Not for transitions and metrics. */
 const gotrace_event_spec *row_of_kind(int version, gotrace_kind kind, gotrace_range range);
 
+/* The first version with one stop of the whole world; before, each proc reports that it stops. */
+enum { ONE_STOP_SINCE = 10 };
+
 /* Whose a range is; NONE: the whole program's. */
 static inline gotrace_resource range_owner(unsigned range)
 {

@@ -11,10 +11,9 @@
 /* What a range is one of: a goroutine, a proc, or the whole program. */
 static uint64_t range_key(const tables *t, const gotrace_event *e)
 {
-    enum { VERSION_WITH_ONE_STOP = 10 }; /* before, each proc reports that it stops */
     int version = t->s->traces[0].version;
     bool active = e->kind == GOTRACE_KIND_RANGE_ACTIVE;
-    if (e->range == GOTRACE_RANGE_STW && version < VERSION_WITH_ONE_STOP)
+    if (e->range == GOTRACE_RANGE_STW && version < ONE_STOP_SINCE)
         return (uint64_t)e->proc;
     switch (range_owner(e->range)) {
     case GOTRACE_RESOURCE_PROC: return active ? e->subject : (uint64_t)e->proc;

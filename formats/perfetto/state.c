@@ -6,9 +6,6 @@
 
 #include "formats/common/rows.h"
 
-/* Earlier versions record a stop-the-world on each proc. */
-enum { VERSION_WITH_GLOBAL_STW = 10 };
-
 void state_init(perfetto *p)
 {
     idmap_init(&p->goroutines, sizeof(perfetto_goroutine));
@@ -543,7 +540,7 @@ static protobuf_field stw_name(perfetto *p, const char *reason)
 
 static void stw_range(perfetto *p, const gotrace_event *e, bool begins)
 {
-    perfetto_proc *proc = p->version < VERSION_WITH_GLOBAL_STW ? proc_get(p, e->proc) : NULL;
+    perfetto_proc *proc = p->version < ONE_STOP_SINCE ? proc_get(p, e->proc) : NULL;
     protobuf_field name = begins ? stw_name(p, e->reason) : 0;
 
     p->stw_reason = e->reason;

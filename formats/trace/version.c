@@ -314,8 +314,6 @@ static bool metric(version_converter *c)
     return emit_or_lose(c, &t, LOST_EVENT);
 }
 
-enum { ONE_STOP_SINCE = 10 }; /* of the whole world; before, each proc stops on its own */
-
 /* Identifies a stop: its goroutine or proc. */
 static uint64_t stop_owner(const version_converter *c)
 {
