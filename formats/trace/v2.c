@@ -47,6 +47,19 @@ static bool create_blocked(version_converter *c, emission *t)
 
 /* ---- from v2 -------------------------------------------------------------------------------- */
 
+/* Whether the status of a proc that runs is on another thread than its last event: a thread that
+ * exits has id 0. */
+static bool moves_proc(const version_converter *c)
+{
+    const gotrace_event *e = c->e;
+    int64_t thread = GOTRACE_NO_THREAD;
+    return e->resource == GOTRACE_RESOURCE_PROC && e->from == GOTRACE_STATE_RUNNING &&
+           e->to == GOTRACE_STATE_RUNNING &&
+           gotrace_writer_proc(c->writer, (int64_t)e->subject, &thread, NULL) ==
+               GOTRACE_STATE_RUNNING &&
+           thread != e->thread;
+}
+
 /* The writer adds the statuses of later generations; here only their stacks are lost. */
 static bool status(version_converter *c)
 {
@@ -57,7 +70,7 @@ static bool status(version_converter *c)
     emission t = version_copy(c, row);
     if (!stack || c->e->stack == 0)
         t.stack = 0;
-    if (c->started && t.stack == 0)
+    if (c->started && t.stack == 0 && !moves_proc(c))
         return true;
     return version_emit(c, &t);
 }

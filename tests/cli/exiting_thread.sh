@@ -15,3 +15,5 @@ run gotrace validate exits.trace
 gotrace print exits.trace
 gotrace dump --level meaning exits.trace | gotrace synth -o again.trace
 cmp exits.trace again.trace
+run gotrace convert --to go1.22 -o older.trace exits.trace
+gotrace print older.trace
