@@ -47,9 +47,8 @@ static bool create_blocked(version_converter *c, emission *t)
 
 /* ---- from v2 -------------------------------------------------------------------------------- */
 
-/* Whether the status of a proc that runs is on another thread than its last event: a thread that
- * exits has id 0. */
-static bool moves_proc(const version_converter *c)
+/* Whether the event is the status of a proc whose thread exits, which has id 0 from then on. */
+static bool has_exiting_thread(const version_converter *c)
 {
     const gotrace_event *e = c->e;
     int64_t thread = GOTRACE_NO_THREAD;
@@ -57,7 +56,7 @@ static bool moves_proc(const version_converter *c)
            e->to == GOTRACE_STATE_RUNNING &&
            gotrace_writer_proc(c->writer, (int64_t)e->subject, &thread, NULL) ==
                GOTRACE_STATE_RUNNING &&
-           thread != e->thread;
+           e->thread == 0 && thread != 0;
 }
 
 /* The writer adds the statuses of later generations; here only their stacks are lost. */
@@ -70,7 +69,7 @@ static bool status(version_converter *c)
     emission t = version_copy(c, row);
     if (!stack || c->e->stack == 0)
         t.stack = 0;
-    if (c->started && t.stack == 0 && !moves_proc(c))
+    if (c->started && t.stack == 0 && !has_exiting_thread(c))
         return true;
     return version_emit(c, &t);
 }

@@ -171,10 +171,10 @@ bool gt_w_proc_status_event(gt_w_step *s)
                      gt_w_proc_state_name(p->state)))
         return false;
     bool held = status == GT_W_BUSY || status == GT_W_IN_SYSCALL;
-    /* A thread that exits while it has a proc has another id then, 0. Source: Go 1.25,
-     * runtime/proc.go, mexit. */
-    bool known = p->state != GT_W_UNKNOWN && (status != GT_W_BUSY || p->thread == t);
-    if (!known && held && t != &w->no_thread) {
+    /* A thread that exits has id 0 from then on, and may still have a proc. Source: Go 1.25,
+     * runtime/os_linux.go, unminit; runtime/proc.go, mexit. */
+    bool exits = p->state == GT_W_BUSY && status == GT_W_BUSY && s->h->thread == 0;
+    if ((exits || (p->state == GT_W_UNKNOWN && held)) && t != &w->no_thread) {
         if (!is_free(s, t, p))
             return false;
         gt_w_bind_proc(t, p);
