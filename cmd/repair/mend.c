@@ -166,9 +166,10 @@ static void emit_damage(repair *r)
                           "the batch at 0x%zx is damaged or cut off; %zu byte%s of it kept",
                           begin + (size_t)r->base, b->end - b->offset, plural(b->end - b->offset));
         else if (b->resized)
-            repair_report(r, REPAIR_SIZE, b->offset, b->end - b->body,
-                          "the size of the batch is wrong; its records are %zu byte%s",
-                          b->end - b->body, plural(b->end - b->body));
+            repair_report(
+                r, REPAIR_SIZE, b->offset, b->end - b->body,
+                "the size in the header of the batch is wrong; its records have %zu byte%s",
+                b->end - b->body, plural(b->end - b->body));
         at = b->end;
     }
 }
