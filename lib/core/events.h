@@ -116,7 +116,8 @@ typedef struct gt_v2_shape {
 
 void gt_v2_shapes_init(gt_v2_shape shapes[GT_CODES], int version);
 
-/* gotrace_event_spec_of for a version of v2. */
+/* gotrace_event_spec_of for a version of that format. */
+const gotrace_event_spec *gt_v1_spec(int version, unsigned code);
 const gotrace_event_spec *gt_v2_spec(int version, unsigned code);
 
 #endif
