@@ -6,8 +6,9 @@
 #include <zstd.h>
 
 #include "core/lookup.h"
+#include "formats/common/out.h"
+#include "formats/parquet/column.h"
 #include "formats/parquet/thrift.h"
-#include "formats/parquet/writer.h"
 
 /* A text of a row group. */
 typedef struct group_text {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "formats/parquet/group.h"
+#include "formats/parquet/writer.h"
 #include "support.h"
 
 /* An assertion for hot loops: Check writes a record for each of its own assertions. */
