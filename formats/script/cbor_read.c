@@ -430,7 +430,7 @@ static gotrace_status read_meaning(script_job *job, const script_item *map)
 /* The record or event whose head was read. At level meaning an array is a raw record. */
 static gotrace_status read_record(script_job *job, const script_item *item)
 {
-    bool meaning = script_is_meaning(job);
+    bool meaning = job->by_meaning;
     script_record_reset(job, item->offset);
     if (item->kind == ITEM_MAP)
         return meaning ? read_meaning(job, item) : read_map(job, item);

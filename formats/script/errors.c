@@ -74,7 +74,7 @@ void script_finish_error(script_job *job)
 {
     gotrace_error *error = &job->error.error;
     if (job->in_list && !job->unreadable && error->class_ != GOTRACE_CLASS_SYSTEM)
-        script_prepend(error, "%s[%llu]: ", script_is_meaning(job) ? "events" : "records",
+        script_prepend(error, "%s[%llu]: ", job->by_meaning ? "events" : "records",
                        (unsigned long long)job->index);
     if (job->errors++ == 0)
         job->first_error = job->error;
@@ -192,7 +192,7 @@ gotrace_status script_fail_event(script_job *job, const char *name, size_t size)
     const char *elsewhere = name_in_other_format(job->version, name, size), *near = NULL;
     int first, last;
     versions_with(name, size, &first, &last);
-    if (size == 4 && memcmp(name, "Sync", 4) == 0 && !script_is_meaning(job)) {
+    if (size == 4 && memcmp(name, "Sync", 4) == 0 && !job->by_meaning) {
         job->unreadable = true;
         return script_fail(job, line,
                            "Sync is not a record of go 1.%d: it is an event of level meaning, "
@@ -233,7 +233,7 @@ gotrace_status script_fail_arg(script_job *job, uint64_t line, const char *name,
 {
     const script_shape *shape = job->record.shape;
     script_names list = {""};
-    if (is_by_meaning(name, size) && !script_is_meaning(job)) {
+    if (is_by_meaning(name, size) && !job->by_meaning) {
         job->unreadable = true;
         return script_fail(job, line,
                            "%s has the argument \"%s\" only at level meaning, which the first "

@@ -1,4 +1,6 @@
-/* head.c - the header of a script: its level and, at level meaning, the clock. */
+/* head.c - the header of a script: its version, its level and, at level meaning, the clock. */
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "formats/script/meaning.h"
@@ -47,6 +49,7 @@ static gotrace_status make(script_job *job)
     job->meaning = made;
     if (status == GOTRACE_OK) {
         *job->meaning = (script_meaning){.capacity = capacity};
+        job->by_meaning = true;
         idmap_init(&job->meaning->threads, sizeof(int64_t));
         script_follow_init(&job->meaning->follow);
     }
@@ -55,8 +58,8 @@ static gotrace_status make(script_job *job)
 
 static gotrace_status set_level(script_job *job, uint64_t line, script_token value)
 {
-    job->meaning->is_raw = is(value, "raw");
-    if (!job->meaning->is_raw && !is(value, "meaning"))
+    job->by_meaning = !is(value, "raw");
+    if (job->by_meaning && !is(value, "meaning"))
         return script_fail(job, line, "level: \"%s\" found, \"raw\" or \"meaning\" expected",
                            script_show(value.bytes, value.size).text);
     return GOTRACE_OK;
@@ -138,7 +141,7 @@ gotrace_status script_head_value(script_job *job, uint64_t line, const char *nam
         return script_fail(job, line, "%s is specified twice", names[which]);
     m->common_seen |= bit;
     if (which == LEVEL) {
-        m->is_user_event = true;
+        m->has_level = true;
         job->unreadable = set_level(job, line, value) != GOTRACE_OK;
         return job->unreadable ? GOTRACE_ERROR : GOTRACE_OK;
     }
@@ -159,7 +162,7 @@ gotrace_status script_fail_head(script_job *job, uint64_t line)
 
 gotrace_status script_head_list(script_job *job, uint64_t line, bool is_events)
 {
-    if (is_events == script_is_meaning(job))
+    if (is_events == job->by_meaning)
         return GOTRACE_OK;
     return script_fail(job, line,
                        is_events ? "\"events\" found, but no \"level\": \"meaning\" before it"
@@ -167,12 +170,12 @@ gotrace_status script_head_list(script_job *job, uint64_t line, bool is_events)
                                    "script of level meaning has \"events\"");
 }
 
-gotrace_status script_head_end(script_job *job, uint64_t line)
+static gotrace_status end_head(script_job *job, uint64_t line)
 {
     script_meaning *m = job->meaning;
     if (!m)
         return GOTRACE_OK;
-    if (m->other && (!m->is_user_event || m->is_raw))
+    if (m->other && (!m->has_level || !job->by_meaning))
         return script_fail(job, line, "%s is specified, which only a script of level meaning has",
                            m->other);
     m->common_seen = 0;
@@ -182,6 +185,43 @@ gotrace_status script_head_end(script_job *job, uint64_t line)
         m->options.clocks.ticks = m->start;
     m->options.force = job->options.force;
     return GOTRACE_OK;
+}
+
+static gotrace_status fail_version(script_job *job, uint64_t line, uint64_t found)
+{
+    char known[128] = "";
+    size_t count, used = 0;
+    const int *versions = gotrace_versions(&count);
+    for (size_t i = 0; i < count && used < sizeof known; i++)
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s1.%d",
+                                 i == 0          ? ""
+                                 : i + 1 < count ? ", "
+                                                 : " and ",
+                                 versions[i]);
+    return script_fail(job, line, "go 1.%llu found; known trace versions are %s",
+                       (unsigned long long)found, known);
+}
+
+gotrace_status script_version(script_job *job, uint64_t line, const char *number, size_t size)
+{
+    uint64_t minor = 0;
+    job->unreadable = true;
+    if (job->version != 0)
+        return script_fail(job, line, "the version of the trace is specified twice");
+    gotrace_status status = script_number(job, line, number, size, &minor);
+    if (status != GOTRACE_OK)
+        return status;
+    int known = minor <= INT_MAX ? gotrace_release_version((int)minor) : 0;
+    if (known == 0)
+        return fail_version(job, line, minor);
+    script_set_version(job, known);
+    if (end_head(job, line) != GOTRACE_OK)
+        return GOTRACE_ERROR;
+    job->unreadable = false;
+    if (job->by_meaning)
+        return GOTRACE_OK;
+    gotrace_error *error = script_error_of(job, GOTRACE_RULE_NONE, line);
+    return gotrace_encoder_new(job->version, script_write, job, job->config, &job->encoder, error);
 }
 
 /* ---- numbers ------------------------------------------------------------------------------- */

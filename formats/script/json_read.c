@@ -307,7 +307,7 @@ static gotrace_status read_record(script_job *job, json_place place, json_t *obj
         return fail_member(job, "event");
     }
     const json_t *raw = json_object_get(object, "raw");
-    bool meaning = script_is_meaning(job);
+    bool meaning = job->by_meaning;
     if (raw && !(meaning ? json_is_boolean(raw) : json_is_true(raw))) {
         fail_value(job, "raw", raw, meaning ? "true or false" : "true");
         return fail_member(job, "raw");
@@ -475,7 +475,7 @@ static gotrace_status read_document(script_job *job, const json_head *head, json
     }
     if (read_header(job, document) != GOTRACE_OK)
         return GOTRACE_ERROR;
-    bool meaning = script_is_meaning(job);
+    bool meaning = job->by_meaning;
     const char *list = meaning ? "events" : "records", *other = meaning ? "records" : "events";
     if (json_object_get(document, other)) {
         script_head_list(job, job->place.line, !meaning);

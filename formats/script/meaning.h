@@ -39,8 +39,8 @@ struct script_meaning {
     size_t capacity; /* size of this allocation, in bytes */
 
     /* The header. */
-    bool is_user_event, is_raw; /* a level was given; it was raw */
-    const char *other;          /* a member that only scripts by meaning have, or NULL */
+    bool has_level;
+    const char *other; /* a member that only scripts by meaning have, or NULL */
     gotrace_writer_options options;
     uint64_t start;  /* ticks at time 0 */
     uint64_t procs;  /* initial GOMAXPROCS, or 0 */
@@ -80,19 +80,13 @@ gotrace_status script_head_value(script_job *job, uint64_t line, const char *nam
 gotrace_status script_head_list(script_job *job, uint64_t line, bool is_events);
 /* Fails because the version is missing in JSON or CBOR. */
 gotrace_status script_fail_head(script_job *job, uint64_t line);
-/* Call after the last value of the header. */
-gotrace_status script_head_end(script_job *job, uint64_t line);
-
-/* Whether the level is meaning. */
-static inline bool script_is_meaning(const script_job *job)
-{
-    return job->meaning && !job->meaning->is_raw;
-}
+/* Sets the version, after the last value of the header. Creates the encoder of a raw script. */
+gotrace_status script_version(script_job *job, uint64_t line, const char *number, size_t size);
 
 /* Whether the current item is an event by meaning, not a raw record. */
 static inline bool script_is_event(const script_job *job)
 {
-    return script_is_meaning(job) && !job->meaning->raw_record;
+    return job->by_meaning && !job->meaning->raw_record;
 }
 
 /* An event: begin with its name, then values in any order, then end. */

@@ -83,7 +83,8 @@ struct script_job {
     uint8_t *widths;
     size_t width_capacity;
     uint64_t events;         /* number of records written */
-    script_meaning *meaning; /* NULL: the header has no level, which means raw */
+    bool by_meaning;         /* the level; false: raw */
+    script_meaning *meaning; /* NULL: the header has only the version, and the script is raw */
     script_options options;
     script_error error; /* the latest error */
     script_error first_error;
@@ -177,8 +178,8 @@ static inline unsigned script_digit(char digit)
 gotrace_status script_number(script_job *job, uint64_t line, const char *s, size_t size,
                              uint64_t *value);
 
-/* Sets the version, after the rest of the header was read. Creates the encoder of a raw script. */
-gotrace_status script_version(script_job *job, uint64_t line, const char *number, size_t size);
+/* Sets the version, and with it the events that a record can be. */
+void script_set_version(script_job *job, int version);
 
 /* A record: reset, then its parts in any order (arguments after the name), then end. *slot receives
  * the address for the argument's value. */

@@ -452,7 +452,7 @@ static bool takes_raw(text_line *line)
 static gotrace_status read_event(script_job *job, text_line *line)
 {
     const char *end = token_end(line);
-    bool meaning = script_is_meaning(job), raw = takes_raw(line);
+    bool meaning = job->by_meaning, raw = takes_raw(line);
     if (meaning && !raw) {
         const char *name = line->at;
         line->at = end;
