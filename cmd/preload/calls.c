@@ -3,6 +3,7 @@
  * processes; and those that change what a file descriptor is.
  */
 #include "cmd/preload/real.h"
+#include "cmd/preload/trace.h"
 
 #include <errno.h>
 #include <linux/futex.h>

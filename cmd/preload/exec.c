@@ -4,6 +4,7 @@
  * that did not load this library.
  */
 #include "cmd/preload/real.h"
+#include "cmd/preload/trace.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -3,6 +3,7 @@
  * interrupted.
  */
 #include "cmd/preload/real.h"
+#include "cmd/preload/trace.h"
 
 /* <setjmp.h> may declare them under another name, for fortified programs. */
 #define JUMPING(name)                                                                              \

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "cmd/preload/real.h"
+#include "cmd/preload/trace.h"
 
 trace_process *trace_here;
 

@@ -19,12 +19,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cmd/preload/trace.h"
-
 typedef int trace_main(int, char **, char **);
 
 /*
  * Calls that block and need nothing else: X(result, name, kind, object, (parameters), (arguments)).
+ * The kind is a ring_kind, which only calls.c uses; it includes trace.h for that.
  * The names with _chk are called by programs that were compiled with _FORTIFY_SOURCE.
  */
 #define READ_FROM(fd) trace_fd_kind(fd, RING_RECEIVE)

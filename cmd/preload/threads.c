@@ -5,6 +5,7 @@
  * C library do not call POSIX's, but their objects are the same.
  */
 #include "cmd/preload/real.h"
+#include "cmd/preload/trace.h"
 
 #include <errno.h>
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "cmd/preload/real.h"
+#include "cmd/preload/trace.h"
 
 /* Of libgcc (unwind-dw2-fde.h). */
 struct dwarf_eh_bases {
