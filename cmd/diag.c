@@ -45,32 +45,6 @@ void diag_quiet(bool quiet)
     state.quiet = quiet;
 }
 
-void diag_escape(char *dst, size_t size, const char *s)
-{
-    size_t used = 0, left = strlen(s);
-    while (left > 0) {
-        uint32_t rune = 0;
-        size_t length = utf8_decode(s, left, &rune);
-        bool plain = length > 0 && utf8_printable(rune);
-        size_t need = plain ? length : 4;
-        if (length == 0)
-            length = 1;
-        if (used + need >= size)
-            break;
-        if (plain) {
-            memcpy(dst + used, s, length);
-            used += length;
-        } else {
-            /* Each byte as \xNN; what does not fit is truncated. */
-            for (size_t i = 0; i < length && used + 4 < size; i++)
-                used += (size_t)snprintf(dst + used, 5, "\\x%02x", (unsigned char)s[i]);
-        }
-        s += length;
-        left -= length;
-    }
-    dst[used] = '\0';
-}
-
 static const char *severity_name(gotrace_severity severity)
 {
     switch (severity) {
@@ -112,8 +86,8 @@ static void print_line(const char *place, gotrace_severity severity, const char 
     if (state.quiet && severity < GOTRACE_PROBLEM)
         return;
     char text[DIAG_LINE / 2], where[DIAG_LINE / 2], line[DIAG_LINE + 256];
-    diag_escape(text, sizeof text, message);
-    diag_escape(where, sizeof where, place);
+    utf8_escape(text, sizeof text, message);
+    utf8_escape(where, sizeof where, place);
     bool c = state.colour;
     int size = snprintf(line, sizeof line, "%s%s:%s %s%s:%s %s%s%s%s\n", c ? "\033[1m" : "", where,
                         c ? "\033[0m" : "", c ? severity_colour(severity) : "",
@@ -135,7 +109,7 @@ static void escape_part(char *dst, size_t size, const char *text, size_t begin, 
     size_t count = end - begin < sizeof part ? end - begin : sizeof part - 1;
     memcpy(part, text + begin, count);
     part[count] = '\0';
-    diag_escape(dst, size, part);
+    utf8_escape(dst, size, part);
 }
 
 void diag_excerpt(const char *text, size_t at)

@@ -46,7 +46,4 @@ void diag_warning(const char *file, const char *message, ...) __attribute__((for
 void diag_problem_note(const char *file, uint64_t offset, const char *message, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Copy s to dst with escapes; dst is always terminated, and truncated to size. */
-void diag_escape(char *dst, size_t size, const char *s);
-
 #endif

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cmd/memory.h"
 #include "cmd/parallel.h"
-#include "cmd/trace_limits.h"
 #include "formats/common/spool.h"
 
 typedef struct run {
@@ -22,7 +22,7 @@ static int do_apart(const run *all, size_t n, int *fd)
     settings *set = malloc(own.verb->options_size);
     if (!set || !out_init(&own.output.out, spool_write_file, fd)) {
         free(set);
-        limits_no_memory();
+        memory_report_refused();
         return EXIT_SYSTEM;
     }
     memcpy(set, own.set, own.verb->options_size);

@@ -1,9 +1,10 @@
-/* findings.c - collect, count and report the problems of a file. */
+#include "cmd/findings.h"
+
 #include <inttypes.h>
 #include <string.h>
 
 #include "cmd/diag.h"
-#include "cmd/input.h"
+#include "cmd/exit_status.h"
 #include "cmd/trace_limits.h"
 
 static const char *severity_word(gotrace_severity severity)

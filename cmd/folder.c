@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 
 #include "cmd/diag.h"
+#include "cmd/memory.h"
 #include "cmd/new_file.h"
-#include "cmd/trace_limits.h"
 #include "formats/common/packing.h"
 
 bool folder_is_valid(const char *folder)
@@ -28,7 +28,7 @@ bool folder_make(const char *folder)
     /* A signal that arrives once the folder is created removes it. */
     bool is_new = lstat(folder, &there) != 0;
     if (is_new && !new_file_folder(folder)) {
-        limits_no_memory();
+        memory_report_refused();
         return false;
     }
     if (mkdir(folder, 0777) == 0)

@@ -6,9 +6,23 @@
 #include "cmd/diag.h"
 #include "cmd/human.h"
 #include "cmd/progress.h"
-#include "cmd/recovery.h"
 #include "cmd/trace_limits.h"
 #include "gotrace_experimental.h"
+
+/* Whether data is lost because of this problem, so that a recovery can provide more: bytes do not
+ * make sense, or the trace ends early. */
+static bool loses_data(const gotrace_error *problem)
+{
+    switch (problem->class_) {
+    case GOTRACE_CLASS_MALFORMED:
+        return problem->severity >= GOTRACE_PROBLEM && problem->rule != GOTRACE_RULE_HEADER_SHORT &&
+               problem->rule != GOTRACE_RULE_SYSTEM_ZSTD &&
+               problem->rule != GOTRACE_RULE_SYSTEM_GZIP &&
+               problem->rule != GOTRACE_RULE_TRACE_AFTER;
+    case GOTRACE_CLASS_UNFINISHED: return problem->severity >= GOTRACE_PROBLEM;
+    default: return false;
+    }
+}
 
 /* May be called in the thread that reads. */
 static bool on_problem(void *ctx, const gotrace_error *problem)
@@ -16,7 +30,7 @@ static bool on_problem(void *ctx, const gotrace_error *problem)
     input *in = ctx;
     gotrace_error reported = *problem;
     out *before = diag_capture(in->messages);
-    in->loses = in->loses || recovery_helps(problem);
+    in->loses = in->loses || loses_data(problem);
     /* Offsets in the recovered trace are not offsets in the file. */
     if (in->damaged)
         reported.offset = reported.batch = reported.event = GOTRACE_NO_OFFSET;
@@ -34,6 +48,13 @@ static void on_progress(void *ctx, uint64_t done, uint64_t total)
 const char *input_path(const session *s)
 {
     return s->file_count > 0 ? s->files[0] : NULL;
+}
+
+static bool fail(input *in, const gotrace_error *error)
+{
+    in->loses = in->loses || loses_data(error);
+    findings_add(&in->found, error);
+    return false;
 }
 
 bool input_open(input *in, session *s, const char *path)
@@ -59,9 +80,7 @@ bool input_open(input *in, session *s, const char *path)
         status = gotrace_source_fd(STDIN_FILENO, &in->config, &in->source, &error);
     else
         status = gotrace_source_open(path, &in->config, &in->source, &error);
-    if (status < 0)
-        findings_add(&in->found, &error);
-    return status >= 0;
+    return status >= 0 || fail(in, &error);
 }
 
 bool input_open_reader(input *in, session *s, const char *path)
@@ -69,37 +88,8 @@ bool input_open_reader(input *in, session *s, const char *path)
     gotrace_error error = {.rule = GOTRACE_RULE_NONE};
     if (!input_open(in, s, path))
         return false;
-    if (gotrace_reader_open(in->source, &in->config, &in->reader, &error) < 0) {
-        findings_add(&in->found, &error);
-        return false;
-    }
-    return true;
-}
-
-bool input_open_trace(input *in, session *s, const char *path, bool no_recover)
-{
-    bool opened = input_open_reader(in, s, path);
-    if (!in->source || no_recover)
-        return opened;
-    /* Damage has to be known before the first event is read. The first pass is made only once; if
-     * it fails, the first event returns the error. */
-    gotrace_error damage = {.rule = GOTRACE_RULE_NONE};
-    if (opened)
-        gotrace_reader_index(in->reader);
-    in->loses = in->loses || recovery_helps(&in->found.last);
-    if (opened && !in->loses) {
-        gotrace_reader_find_damage(in->reader, &damage);
-        in->loses = damage.rule != GOTRACE_RULE_NONE;
-    }
-    switch (in->loses ? recovery_read(in, &damage) : RECOVERY_USELESS) {
-    case RECOVERY_DONE: return true;
-    case RECOVERY_USELESS: return opened;
-    case RECOVERY_FAILED: break;
-    }
-    /* What can be read without a recovery is not what was asked for. */
-    gotrace_reader_close(in->reader);
-    in->reader = NULL;
-    return false;
+    return gotrace_reader_open(in->source, &in->config, &in->reader, &error) >= 0 ||
+           fail(in, &error);
 }
 
 static void note_speed(const input *in)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cmd/diag.h"
+#include "cmd/memory.h"
 #include "cmd/options.h"
 #include "cmd/progress.h"
 #include "cmd/sandbox.h"
@@ -72,7 +73,7 @@ static bool set_verb(session *s, const verb *v, const settings *common)
     s->verb = v;
     s->set = calloc(1, v->options_size);
     if (!s->set) {
-        limits_no_memory();
+        memory_report_refused();
         return false;
     }
     if (v->defaults)

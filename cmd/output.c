@@ -12,12 +12,12 @@
 #include <unistd.h>
 
 #include "cmd/diag.h"
+#include "cmd/exit_status.h"
+#include "cmd/memory.h"
 #include "cmd/new_file.h"
 #include "cmd/pack.h"
 #include "cmd/progress.h"
-#include "cmd/trace_limits.h"
 #include "formats/common/utf8.h"
-#include "cmd/verb.h"
 
 typedef struct output_file {
     int fd;
@@ -281,7 +281,7 @@ static void report_failure(const output_file *f)
     }
     /* Nothing was wrong with the file: what was to be written did not fit into memory. */
     if (f->error == ENOMEM) {
-        limits_no_memory();
+        memory_report_refused();
         return;
     }
     diag_error("cannot write %s%s%s: %s [system.write]", quote, f->name, quote,
@@ -344,7 +344,7 @@ int output_open(output *o, const char *path, bool binary)
     output_file *f = calloc(1, sizeof *f);
     o->file = f;
     if (!f) {
-        limits_no_memory();
+        memory_report_refused();
         return EXIT_SYSTEM;
     }
     bool standard = !path || strcmp(path, "-") == 0;
@@ -354,7 +354,7 @@ int output_open(output *o, const char *path, bool binary)
     if (!f->name) {
         free(f);
         o->file = NULL;
-        limits_no_memory();
+        memory_report_refused();
         return EXIT_SYSTEM;
     }
     if (!standard && !open_path(f, o->group, path))

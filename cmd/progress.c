@@ -6,8 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cmd/diag.h"
 #include "cmd/human.h"
+#include "formats/common/utf8.h"
 
 static const double first_after = 1.0, again_after = 0.1; /* seconds */
 
@@ -100,7 +100,7 @@ static void draw(double elapsed, uint64_t done, uint64_t total)
 {
     char name[32], bytes[24], all[24], rate[24], output[48], line[200];
     const char *slash = strrchr(state.name, '/');
-    diag_escape(name, sizeof name, slash ? slash + 1 : state.name);
+    utf8_escape(name, sizeof name, slash ? slash + 1 : state.name);
     human_bytes(bytes, sizeof bytes, done);
     human_bytes(all, sizeof all, total);
     human_bytes(rate, sizeof rate, (uint64_t)((double)done / elapsed));

@@ -17,6 +17,12 @@ enum {
     MAX_FINDINGS = 1 << 16,
 };
 
+typedef enum recovery {
+    RECOVERY_DONE,
+    RECOVERY_USELESS, /* nothing to gain, or the trace is larger than a repair may read */
+    RECOVERY_FAILED,  /* a call of the operating system failed, or memory ran out; reported */
+} recovery;
+
 /* Findings are collected and reported only if the recovered trace is used. */
 typedef struct recovering {
     int fd;
@@ -26,19 +32,6 @@ typedef struct recovering {
     size_t count, capacity;
     losses losses;
 } recovering;
-
-bool recovery_helps(const gotrace_error *problem)
-{
-    switch (problem->class_) {
-    case GOTRACE_CLASS_MALFORMED:
-        return problem->severity >= GOTRACE_PROBLEM && problem->rule != GOTRACE_RULE_HEADER_SHORT &&
-               problem->rule != GOTRACE_RULE_SYSTEM_ZSTD &&
-               problem->rule != GOTRACE_RULE_SYSTEM_GZIP &&
-               problem->rule != GOTRACE_RULE_TRACE_AFTER;
-    case GOTRACE_CLASS_UNFINISHED: return problem->severity >= GOTRACE_PROBLEM;
-    default: return false;
-    }
-}
 
 static out *next_trace(void *ctx, unsigned trace)
 {
@@ -176,7 +169,10 @@ static recovery recover(recovering *r, input *in, const gotrace_error *damage, g
     return RECOVERY_USELESS;
 }
 
-recovery recovery_read(input *in, const gotrace_error *damage)
+/* Recovers the trace of in->source, reports the damage (rule GOTRACE_RULE_NONE: it was reported)
+ * and what was lost, and reads the recovered trace from now on. If it is not recovered, in is
+ * unchanged except for its findings. */
+static recovery read_recovered(input *in, const gotrace_error *damage)
 {
     recovering r = {.fd = spool_file(NULL),
                     .losses = {.file = in->name,
@@ -197,6 +193,31 @@ recovery recovery_read(input *in, const gotrace_error *damage)
     if (r.fd >= 0)
         close(r.fd);
     return result;
+}
+
+bool recovery_open(input *in, session *s, const char *path, bool no_recover)
+{
+    bool opened = input_open_reader(in, s, path);
+    if (!in->source || no_recover)
+        return opened;
+    /* Damage has to be known before the first event is read. The first pass is made only once; if
+     * it fails, the first event returns the error. */
+    gotrace_error damage = {.rule = GOTRACE_RULE_NONE};
+    if (opened)
+        gotrace_reader_index(in->reader);
+    if (opened && !in->loses) {
+        gotrace_reader_find_damage(in->reader, &damage);
+        in->loses = damage.rule != GOTRACE_RULE_NONE;
+    }
+    switch (in->loses ? read_recovered(in, &damage) : RECOVERY_USELESS) {
+    case RECOVERY_DONE: return true;
+    case RECOVERY_USELESS: return opened;
+    case RECOVERY_FAILED: break;
+    }
+    /* What can be read without a recovery is not what was asked for. */
+    gotrace_reader_close(in->reader);
+    in->reader = NULL;
+    return false;
 }
 
 static bool discard(void *ctx, const void *bytes, size_t size)

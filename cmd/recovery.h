@@ -10,20 +10,16 @@
 
 #include "cmd/input.h"
 
-/* Whether data is lost because of this problem, so that a recovery can provide more: bytes do not
- * make sense, or the trace ends early. */
-bool recovery_helps(const gotrace_error *problem);
+/* Call input_open_reader. If a part of the trace cannot be read because of damage, recover it; the
+ * reader then reads the recovered trace. With no_recover it reads the data before the damage. */
+bool recovery_open(input *in, session *s, const char *path, bool no_recover);
 
-typedef enum recovery {
-    RECOVERY_DONE,
-    RECOVERY_USELESS, /* nothing to gain, or the trace is larger than a repair may read */
-    RECOVERY_FAILED,  /* a call of the operating system failed, or memory ran out; reported */
-} recovery;
-
-/* Recover the trace of in->source, report the damage (rule GOTRACE_RULE_NONE: it was reported) and
- * what was lost, and read the recovered trace from now on. If it is not recovered, in is unchanged
- * except for its findings. */
-recovery recovery_read(input *in, const gotrace_error *damage);
+/* The row of --no-recover, a bool in the struct of options of a verb that opens traces so. */
+/* clang-format off */
+#define NO_RECOVER_OPTION(options, member)                                                         \
+    {0, "no-recover", OPTION_FLAG, NULL, offsetof(options, member), NULL,                          \
+     "read only the data before damage"}
+/* clang-format on */
 
 /* If the input is a crash file of a recorder, read the trace that is made of it from now on.
  * Returns false after adding a finding. */

@@ -6,7 +6,7 @@
 #include "cmd/asked.h"
 #include "cmd/diag.h"
 #include "cmd/human.h"
-#include "cmd/trace_limits.h"
+#include "cmd/memory.h"
 #include "formats/analyse/selected.h"
 #include "gotrace_experimental.h"
 
@@ -19,7 +19,7 @@ int select_open(selection *what, const select_options *options)
         diag_error("%s", message);
         return EXIT_USAGE;
     }
-    limits_no_memory();
+    memory_report_refused();
     return EXIT_SYSTEM;
 }
 
@@ -62,7 +62,7 @@ int select_begin(select_job *job, const selection *what, const select_options *o
         diag_error("--until %s must be after --from %s in %s", options->texts[SELECT_UNTIL],
                    options->texts[SELECT_FROM], in->name);
         return EXIT_USAGE;
-    case SELECT_NO_MEMORY: limits_no_memory(); return EXIT_SYSTEM;
+    case SELECT_NO_MEMORY: memory_report_refused(); return EXIT_SYSTEM;
     }
     return EXIT_SYSTEM;
 }
@@ -174,7 +174,7 @@ static int report_names(const selection *what, const input *in)
         report_list(&tasks);
         report_list(&regions);
     } else {
-        limits_no_memory();
+        memory_report_refused();
     }
     gotrace_reader_close(reader);
     free(tasks.names);
@@ -199,7 +199,7 @@ static int warn_empty(const select_job *job, const select_options *options, cons
 int select_finish(const select_job *job, const select_options *options, const input *in)
 {
     if (job->failed) {
-        limits_no_memory();
+        memory_report_refused();
         return EXIT_SYSTEM;
     }
     if (job->too_hard) {

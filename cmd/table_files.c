@@ -8,7 +8,7 @@
 
 #include "cmd/diag.h"
 #include "cmd/folder.h"
-#include "cmd/trace_limits.h"
+#include "cmd/memory.h"
 #include "cmd/verb.h"
 
 /* The characters that Hive escapes in the names of partitions, control characters aside. */
@@ -37,7 +37,7 @@ __attribute__((format(printf, 1, 2))) static char *format_path(const char *forma
         path = NULL;
     va_end(args);
     if (!path)
-        limits_no_memory();
+        memory_report_refused();
     return path;
 }
 
@@ -55,7 +55,7 @@ static char *make_path(const table_files *t, const char *table)
         return format_path("%s/%s.parquet", t->folder, table);
     char *path = NULL, *trace = escape(t->trace);
     if (!trace)
-        limits_no_memory();
+        memory_report_refused();
     else if (make_folder(format_path("%s/%s", t->folder, table)) &&
              make_folder(format_path("%s/%s/trace=%s", t->folder, table, trace)))
         path = format_path("%s/%s/trace=%s/%s.parquet", t->folder, table, trace, table);
@@ -120,7 +120,7 @@ int table_files_names(const char *const *paths, size_t count, const char ***made
 {
     const char **names = *made = malloc(2 * count * sizeof *names);
     if (!names) {
-        limits_no_memory();
+        memory_report_refused();
         return EXIT_SYSTEM;
     }
     for (size_t i = 0; i < count; i++)

@@ -1,8 +1,8 @@
 #include "cmd/trace_limits.h"
 
-#include <sys/resource.h>
-
 #include "cmd/diag.h"
+#include "cmd/memory.h"
+#include "cmd/output.h"
 #include "cmd/processors.h"
 
 #define LIMIT(member) offsetof(settings, limits.member)
@@ -32,43 +32,11 @@ const option_spec limit_options[] = {
 
 static const uint64_t usual_memory = UINT64_C(1) << 30, usual_output = UINT64_C(1) << 36;
 
-/* Memory of the program apart from data of the trace: buffers, and the stacks of threads. The limit
- * covers all else, of the reader and of what uses it; each handle of the library also has it. */
-static const uint64_t program_overhead = UINT64_C(8) << 20, thread_overhead = UINT64_C(5) << 18;
-
-static bool memory_is_bounded;
-
-/* Sanitizers need far more memory than the program. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
-static void bound_memory(uint64_t bytes, uint64_t threads)
-{
-#ifndef SANITIZED
-    struct rlimit limit;
-    const uint64_t most_threads = UINT64_C(1) << 20;
-    const uint64_t overhead = program_overhead +
-                              thread_overhead * (threads < most_threads ? threads : most_threads);
-    const rlim_t most = bytes > UINT64_MAX - overhead ? RLIM_INFINITY : bytes + overhead;
-    if (getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_cur <= most)
-        return;
-    limit.rlim_cur = most;
-    memory_is_bounded = setrlimit(RLIMIT_DATA, &limit) == 0;
-#else
-    (void)bytes, (void)threads, (void)program_overhead, (void)thread_overhead;
-#endif
-}
-
 void limits_apply(const session *s)
 {
     if (s->set->threads == 0)
         s->set->threads = processors_allowed();
-    bound_memory(s->set->limits.memory ? s->set->limits.memory : usual_memory, s->set->threads);
+    memory_bound(s->set->limits.memory ? s->set->limits.memory : usual_memory, s->set->threads);
     output_limit(s->set->max_output ? s->set->max_output : usual_output);
 }
 
@@ -77,24 +45,13 @@ void limits_config(const session *s, gotrace_config *config)
     *config = (gotrace_config){.limits = &s->set->limits, .threads = s->set->threads};
 }
 
-static void note_option(gotrace_limit limit)
-{
-    const option_spec *o = &limit_options[limit - 1];
-    diag_note("--%s %s raises the limit", o->name, o->value);
-}
-
 void limits_note(const gotrace_error *error)
 {
     if (error->rule == GOTRACE_RULE_SYSTEM_LIMIT && error->limit > GOTRACE_LIMIT_NONE &&
-        error->limit <= GOTRACE_LIMIT_INPUT)
-        note_option((gotrace_limit)error->limit);
-    else if (error->rule == GOTRACE_RULE_SYSTEM_MEMORY && memory_is_bounded)
-        note_option(GOTRACE_LIMIT_MEMORY);
-}
-
-void limits_no_memory(void)
-{
-    diag_error("out of memory [system.memory]");
-    if (memory_is_bounded)
-        note_option(GOTRACE_LIMIT_MEMORY);
+        error->limit <= GOTRACE_LIMIT_INPUT) {
+        const option_spec *o = &limit_options[error->limit - 1];
+        diag_note("--%s %s raises the limit", o->name, o->value);
+    } else if (error->rule == GOTRACE_RULE_SYSTEM_MEMORY) {
+        memory_note();
+    }
 }

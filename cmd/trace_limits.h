@@ -2,7 +2,7 @@
  * trace_limits.h - resource limits: the options of every verb that reads a trace or a script.
  *
  * The library enforces gotrace_limits and reports which one was reached. In addition, the system
- * limits the memory of the whole program, including exporters.
+ * limits the memory of the whole program, including exporters (memory.h).
  */
 #ifndef TRACE_LIMITS_H
 #define TRACE_LIMITS_H
@@ -20,8 +20,5 @@ void limits_config(const session *s, gotrace_config *config);
 
 /* If a limit was reached, report which option raises it. */
 void limits_note(const gotrace_error *error);
-
-/* Report that the program ran out of memory. */
-void limits_no_memory(void);
 
 #endif

@@ -12,15 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cmd/exit_status.h"
 #include "cmd/output.h"
-
-/* Exit statuses, the same for every verb. */
-enum {
-    EXIT_SOUND = 0,   /* success, and the trace is sound */
-    EXIT_DAMAGED = 1, /* the trace is damaged or invalid; what could be done was done */
-    EXIT_USAGE = 2,   /* the command line or the script is wrong */
-    EXIT_SYSTEM = 3,  /* a file could not be read or written, or memory ran out */
-};
 
 enum { USUAL_MAX_ERRORS = 20 }; /* reported per file */
 

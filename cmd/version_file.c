@@ -5,6 +5,7 @@
 
 #include "cmd/diag.h"
 #include "cmd/input.h"
+#include "cmd/recovery.h"
 #include "formats/trace/convert.h"
 
 static bool write_nothing(void *ctx, const void *bytes, size_t size)
@@ -81,7 +82,7 @@ int version_write(session *s, int version, bool strict, bool no_recover)
 {
     input in;
     int status = EXIT_SOUND;
-    if (input_open_trace(&in, s, input_path(s), no_recover))
+    if (recovery_open(&in, s, input_path(s), no_recover))
         status = strict && !loses_nothing(&in, version) ? EXIT_DAMAGED
                                                         : write_trace(s, &in, version);
     int found = input_close(&in);

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "cmd/diag.h"
+#include "cmd/memory.h"
 #include "cmd/options.h"
-#include "cmd/trace_limits.h"
 
 /* The column of an offset, from 1 on, in characters. */
 static size_t column_of(const char *text, size_t at)
@@ -22,7 +22,7 @@ int where_open(expression *x, const char *text, const char *where)
     if (expression_parse(x, text, &error))
         return EXIT_SOUND;
     if (!error.message[0]) {
-        limits_no_memory();
+        memory_report_refused();
         return EXIT_SYSTEM;
     }
     const char *near = error.word[0] ? nearest(error.word, expression_word) : NULL;
@@ -119,7 +119,7 @@ int where_finish(const find_job *job, const char *where)
         return EXIT_USAGE;
     }
     if (job->failed) {
-        limits_no_memory();
+        memory_report_refused();
         return EXIT_SYSTEM;
     }
     if (job->error) {

@@ -7,7 +7,7 @@
 #include "cmd/anonymize/anonymize.h"
 #include "cmd/diag.h"
 #include "cmd/input.h"
-#include "cmd/trace_limits.h"
+#include "cmd/memory.h"
 
 enum { LONGEST_KEY = 4096, RANDOM_KEY = 32 };
 
@@ -60,7 +60,7 @@ static int get_pattern(pattern **keep, const char *text)
     if (!text || (*keep = pattern_new(text, why, sizeof why, &column)))
         return EXIT_SOUND;
     if (!why[0]) {
-        limits_no_memory();
+        memory_report_refused();
         return EXIT_SYSTEM;
     }
     diag_error("--keep: column %zu of the regular expression: %s", column, why);

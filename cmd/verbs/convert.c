@@ -8,14 +8,15 @@
 
 #include "cmd/diag.h"
 #include "cmd/folder.h"
+#include "cmd/memory.h"
 #include "cmd/narrow.h"
 #include "cmd/new_file.h"
 #include "cmd/options.h"
 #include "cmd/progress.h"
 #include "cmd/records.h"
+#include "cmd/recovery.h"
 #include "cmd/select.h"
 #include "cmd/table_files.h"
-#include "cmd/trace_limits.h"
 #include "cmd/version_file.h"
 #include "cmd/versions.h"
 
@@ -244,7 +245,7 @@ static int convert_series_of(session *s, const format *target, convert_job *job,
     size_t count = 0;
     uint64_t bytes = 0;
     for (size_t i = 0; i < s->file_count; i++)
-        if (input_open_trace(&in[i], s, s->files[i], options_of(s)->no_recover)) {
+        if (recovery_open(&in[i], s, s->files[i], options_of(s)->no_recover)) {
             sources[count++] = in[i].source;
             bytes += gotrace_source_size(in[i].source);
             version = gotrace_reader_summary(in[i].reader)->version;
@@ -282,7 +283,7 @@ static int convert_several(session *s, const format *target, convert_job *job,
     if (in && sources) {
         status = convert_series_of(s, target, job, what, in, sources);
     } else {
-        limits_no_memory();
+        memory_report_refused();
         status = EXIT_SYSTEM;
     }
     free(in);
@@ -298,7 +299,7 @@ static int convert_to_table_rows(session *s, const format *target, convert_job *
     const table_files *files = job->folder->ctx;
     int status = EXIT_SOUND;
     input in;
-    *read = input_open_trace(&in, s, path, options_of(s)->no_recover);
+    *read = recovery_open(&in, s, path, options_of(s)->no_recover);
     job->name = files->trace;
     job->path = in.name;
     if (*read) {
@@ -338,7 +339,7 @@ static int convert_to_tables(session *s, const format *target, convert_job *job,
         files->trace = names[i];
         status = convert_to_table_rows(s, target, job, what, paths[i], &read);
         if (folder.failed)
-            limits_no_memory();
+            memory_report_refused();
         /* A table that could not be opened or written will not be complete. */
         const bool fails = folder.failed || files->status != EXIT_SOUND;
         status = fails ? EXIT_SYSTEM : status;
@@ -367,7 +368,7 @@ static int convert_to_folder(session *s, const format *target, convert_job *job,
     const char **names = NULL;
     table_files *files = calloc(1, sizeof *files);
     if (!files) {
-        limits_no_memory();
+        memory_report_refused();
         return EXIT_SYSTEM;
     }
     int status = s->file_count > 0 ? table_files_names(s->files, s->file_count, &names)
@@ -409,7 +410,7 @@ static int convert(session *s, const format *target, convert_job *job, const sel
         return status;
     input in;
     bool empty = false, lacks_samples = false;
-    if (input_open_trace(&in, s, input_path(s), set->no_recover)) {
+    if (recovery_open(&in, s, input_path(s), set->no_recover)) {
         job->reader = in.reader;
         job->source = in.source;
         job->config = &in.config;

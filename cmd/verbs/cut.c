@@ -5,8 +5,8 @@
 
 #include "cmd/diag.h"
 #include "cmd/input.h"
+#include "cmd/recovery.h"
 #include "cmd/select.h"
-#include "cmd/trace_limits.h"
 
 typedef struct cut_options {
     settings common;
@@ -89,7 +89,7 @@ static int run_cut(session *s)
         status = EXIT_USAGE;
     if (status == EXIT_SOUND) {
         input in;
-        if (input_open_trace(&in, s, input_path(s), set->no_recover))
+        if (recovery_open(&in, s, input_path(s), set->no_recover))
             status = cut_input(s, &in, &what);
         int found = input_close(&in);
         status = found > status ? found : status;

@@ -4,9 +4,9 @@
 
 #include "cmd/diag.h"
 #include "cmd/input.h"
+#include "cmd/memory.h"
 #include "cmd/progress.h"
 #include "cmd/records.h"
-#include "cmd/trace_limits.h"
 
 typedef struct dump_options {
     settings common;
@@ -82,7 +82,7 @@ int records_dump(session *s, const script_format *how)
     dump d = {.how = how, .out = &s->output.out, .piece = malloc(PIECE)};
     gotrace_error error = {.rule = GOTRACE_RULE_NONE};
     if (!d.piece) {
-        limits_no_memory();
+        memory_report_refused();
         return EXIT_SYSTEM;
     }
     if (input_open(&d.in, s, input_path(s)) &&

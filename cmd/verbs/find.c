@@ -6,8 +6,9 @@
 #include "cmd/files.h"
 #include "cmd/find/hit.h"
 #include "cmd/input.h"
+#include "cmd/memory.h"
+#include "cmd/recovery.h"
 #include "cmd/select.h"
-#include "cmd/trace_limits.h"
 #include "cmd/where.h"
 
 typedef struct find_options {
@@ -109,7 +110,7 @@ static int search_file(session *s, const files_job *all, size_t n, bool apart)
             return status;
         }
     }
-    if (input_open_trace(&in, s, all->files[n], options_of(s)->no_recover))
+    if (recovery_open(&in, s, all->files[n], options_of(s)->no_recover))
         status = search_trace(s, &in, apart ? &own : wanted->what, wanted, &wanted->found[n]);
     int found = input_close(&in);
     if (apart)
@@ -128,7 +129,7 @@ static int search_files(session *s, find_run *wanted)
         return status;
     wanted->found = calloc(all.count, sizeof *wanted->found);
     if (!wanted->found) {
-        limits_no_memory();
+        memory_report_refused();
         return EXIT_SYSTEM;
     }
     all.ctx = wanted;
@@ -148,7 +149,7 @@ static int find(session *s, const expression *what)
     find_run wanted = {.what = what};
     int status = select_open(&wanted.when, &options_of(s)->select);
     if (status == EXIT_SOUND && !where_names_init(&wanted.names, what)) {
-        limits_no_memory();
+        memory_report_refused();
         status = EXIT_SYSTEM;
     }
     if (status == EXIT_SOUND)

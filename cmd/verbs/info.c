@@ -6,7 +6,9 @@
 #include "cmd/diag.h"
 #include "cmd/human.h"
 #include "cmd/input.h"
+#include "cmd/recovery.h"
 #include "formats/common/plural.h"
+#include "formats/common/utf8.h"
 
 typedef struct info_options {
     settings common;
@@ -161,7 +163,7 @@ static void print_text(out *o, const input *in)
     uint64_t size = gotrace_source_size(input_file(in));
     uint64_t packed = gotrace_source_compressed_size(input_file(in));
     char name[4096], duration[32];
-    diag_escape(name, sizeof name, in->name);
+    utf8_escape(name, sizeof name, in->name);
     human_duration(duration, sizeof duration, sum->duration);
     out_printf(o, "%-20s %s\n", "file", name);
     out_printf(o, "%-20s %" PRIu64 " byte%s", "size", size, plural(size));
@@ -285,7 +287,7 @@ static int run_info(session *s)
         return status;
     s->report = set->json ? &s->output.out : NULL;
     input in;
-    if (input_open_trace(&in, s, input_path(s), set->no_recover)) {
+    if (recovery_open(&in, s, input_path(s), set->no_recover)) {
         if (gotrace_reader_check(in.reader) == GOTRACE_ERROR)
             findings_add(&in.found, gotrace_reader_error(in.reader));
         if (set->json)

@@ -3,8 +3,9 @@
 
 #include "cmd/diag.h"
 #include "cmd/input.h"
+#include "cmd/memory.h"
+#include "cmd/recovery.h"
 #include "cmd/select.h"
-#include "cmd/trace_limits.h"
 #include "cmd/where.h"
 #include "formats/analyse/places.h"
 #include "formats/print/printer.h"
@@ -61,7 +62,7 @@ static int print_where(session *s, input *in, const wanted *w)
     places_init(&where);
     bool made = where_names_init(&names, &w->where);
     if (!made)
-        limits_no_memory();
+        memory_report_refused();
     int status = made ? where_find(&where, &job, in) : EXIT_SYSTEM;
     where_names_end(&names, &job);
     if (status == EXIT_SOUND)
@@ -82,7 +83,7 @@ static int print_file(session *s, const wanted *w)
     if (status != EXIT_SOUND)
         return status;
     input in;
-    if (input_open_trace(&in, s, input_path(s), set->no_recover))
+    if (recovery_open(&in, s, input_path(s), set->no_recover))
         selected = set->where ? print_where(s, &in, w) : print_events(s, &in, w, NULL);
     status = input_close(&in);
     return selected > status ? selected : status;

@@ -5,10 +5,10 @@
 
 #include "cmd/diag.h"
 #include "cmd/input.h"
+#include "cmd/memory.h"
 #include "cmd/names.h"
 #include "cmd/reduce/reduce.h"
 #include "cmd/repair/verdict.h"
-#include "cmd/trace_limits.h"
 #include "formats/analyse/pattern.h"
 
 enum { DEFAULT_SECONDS = 10, NO_STATUS = UINT16_MAX, LINE = 200 };
@@ -259,7 +259,7 @@ static int parse(reducing *p)
     if (!set->said || (p->said = pattern_new(set->said, why, sizeof why, &column)))
         return EXIT_SOUND;
     if (!why[0]) {
-        limits_no_memory();
+        memory_report_refused();
         return EXIT_SYSTEM;
     }
     diag_error("--stderr: column %zu of the regular expression: %s", column, why);

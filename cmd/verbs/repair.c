@@ -6,8 +6,8 @@
 #include "cmd/diag.h"
 #include "cmd/input.h"
 #include "cmd/losses.h"
+#include "cmd/memory.h"
 #include "cmd/recovery.h"
-#include "cmd/trace_limits.h"
 
 typedef struct repair_options {
     settings common;
@@ -94,7 +94,7 @@ static int run_repair(session *s)
     repairing p = {.session = s, .losses = {.limit = s->max_errors}};
     out json;
     if (set->json && !out_init(&json, write_stdout, NULL)) {
-        limits_no_memory();
+        memory_report_refused();
         return EXIT_SYSTEM;
     }
     s->report = p.losses.json = set->json ? &json : NULL;

@@ -5,11 +5,12 @@
 #include "cmd/diag.h"
 #include "cmd/files.h"
 #include "cmd/input.h"
+#include "cmd/memory.h"
 #include "cmd/options.h"
+#include "cmd/recovery.h"
 #include "cmd/select.h"
 #include "cmd/stat/each.h"
 #include "cmd/stat/report.h"
-#include "cmd/trace_limits.h"
 
 typedef struct stat_options {
     settings common;
@@ -66,7 +67,7 @@ static int write_report(session *s, const statistics *stats, const stat_job *job
     else
         report_text(&r);
     if (r.failed)
-        limits_no_memory();
+        memory_report_refused();
     return r.failed ? EXIT_SYSTEM : EXIT_SOUND;
 }
 
@@ -93,7 +94,7 @@ static int read_file(session *s, const char *path, stat_pass *pass)
 {
     input in;
     int selected = EXIT_SOUND;
-    if (input_open_trace(&in, s, path, options_of(s)->no_recover))
+    if (recovery_open(&in, s, path, options_of(s)->no_recover))
         selected = read_trace(s, &in, pass);
     int status = input_close(&in);
     return selected > status ? selected : status;
@@ -108,7 +109,7 @@ static int report_files(session *s, const char *const *files, size_t count, cons
     int worst = EXIT_SOUND, status;
     pass.stats = stats;
     if (!stats) {
-        limits_no_memory();
+        memory_report_refused();
         return EXIT_SYSTEM;
     }
     stats->several = count > 1;

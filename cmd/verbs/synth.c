@@ -3,6 +3,7 @@
 
 #include "cmd/diag.h"
 #include "cmd/input.h"
+#include "cmd/memory.h"
 #include "cmd/script_file.h"
 #include "cmd/trace_limits.h"
 
@@ -73,7 +74,7 @@ static int run_synth(session *s)
             status = synthesize(s, &in, script);
             fclose(script);
         } else {
-            limits_no_memory();
+            memory_report_refused();
             status = EXIT_SYSTEM;
         }
     }

@@ -8,6 +8,7 @@
 #include "cmd/progress.h"
 #include "cmd/recovery.h"
 #include "formats/common/plural.h"
+#include "formats/common/utf8.h"
 
 typedef struct validate_options {
     settings common;
@@ -37,7 +38,7 @@ static void print_extent(out *o, const gotrace_summary *sum, const findings *f)
 static void print_text(out *o, const input *in)
 {
     char name[4096];
-    diag_escape(name, sizeof name, in->name);
+    utf8_escape(name, sizeof name, in->name);
     out_printf(o, "%s: %s", name, findings_verdict(&in->found));
     if (in->reader)
         print_extent(o, gotrace_reader_summary(in->reader), &in->found);
@@ -98,7 +99,7 @@ static int validate_file(session *s, const char *path)
     const validate_options *set = (const validate_options *)s->set;
     input in;
     out *o = &s->output.out;
-    if (input_open_trace(&in, s, path, set->no_recover)) {
+    if (recovery_open(&in, s, path, set->no_recover)) {
         if (gotrace_reader_check(in.reader) == GOTRACE_ERROR)
             findings_add(&in.found, gotrace_reader_error(in.reader));
     }

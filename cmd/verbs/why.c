@@ -7,9 +7,10 @@
 
 #include "cmd/diag.h"
 #include "cmd/input.h"
+#include "cmd/memory.h"
 #include "cmd/names.h"
+#include "cmd/recovery.h"
 #include "cmd/select.h"
-#include "cmd/trace_limits.h"
 #include "cmd/why/why.h"
 #include "formats/common/plural.h"
 
@@ -136,7 +137,7 @@ static bool report_failure(const paths *p, bool memory)
     int error;
     bool failed = paths_failed(p, &error);
     if (memory || p->failed || error == ENOMEM)
-        limits_no_memory();
+        memory_report_refused();
     else if (failed)
         diag_error("cannot store the states of goroutines in a temporary file: %s",
                    strerror(error));
@@ -235,11 +236,11 @@ static int explain_file(session *s, const path_query *query, const selection *wh
     s->report = set->json ? &s->output.out : NULL;
     paths *p = paths_new(query);
     if (!p) {
-        limits_no_memory();
+        memory_report_refused();
         return EXIT_SYSTEM;
     }
     input in;
-    if (input_open_trace(&in, s, input_path(s), set->no_recover))
+    if (recovery_open(&in, s, input_path(s), set->no_recover))
         status = explain(s, &in, p, what, options);
     int found = input_close(&in);
     paths_free(p);

@@ -1,6 +1,7 @@
 /* utf8.c - decoding, validating and cleaning UTF-8. */
 #include "formats/common/utf8.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* The runes from U+0020 on at which printability changes: printable ends at the first, begins again
@@ -257,4 +258,30 @@ bool utf8_alters_display(uint32_t rune)
     return rune < 0x20 || (rune >= 0x7f && rune < 0xa0) || rune == 0x61c || rune == 0x200e ||
            rune == 0x200f || (rune >= 0x2028 && rune <= 0x202e) ||
            (rune >= 0x2066 && rune <= 0x2069);
+}
+
+void utf8_escape(char *dst, size_t size, const char *s)
+{
+    size_t used = 0, left = strlen(s);
+    while (left > 0) {
+        uint32_t rune = 0;
+        size_t length = utf8_decode(s, left, &rune);
+        bool plain = length > 0 && utf8_printable(rune);
+        size_t need = plain ? length : 4;
+        if (length == 0)
+            length = 1;
+        if (used + need >= size)
+            break;
+        if (plain) {
+            memcpy(dst + used, s, length);
+            used += length;
+        } else {
+            /* Each byte as \xNN; what does not fit is truncated. */
+            for (size_t i = 0; i < length && used + 4 < size; i++)
+                used += (size_t)snprintf(dst + used, 5, "\\x%02x", (unsigned char)s[i]);
+        }
+        s += length;
+        left -= length;
+    }
+    dst[used] = '\0';
 }

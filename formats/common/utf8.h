@@ -35,4 +35,8 @@ bool utf8_printable(uint32_t rune);
  * change the text direction. */
 bool utf8_alters_display(uint32_t rune);
 
+/* Copies s to dst, each byte of a rune that is not printable, or that is not UTF-8, as \xNN. dst is
+ * always terminated, and what does not fit its size is left out. */
+void utf8_escape(char *dst, size_t size, const char *s);
+
 #endif

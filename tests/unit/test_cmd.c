@@ -11,6 +11,7 @@
 #include "cmd/progress.h"
 
 #include "cmd/narrow.h"
+#include "formats/common/utf8.h"
 
 static const char *fruit(size_t n)
 {
@@ -132,18 +133,18 @@ END_TEST
 START_TEST(escape)
 {
     char text[64];
-    diag_escape(text, sizeof text, "plain grün €");
+    utf8_escape(text, sizeof text, "plain grün €");
     ck_assert_str_eq(text, "plain grün €");
-    diag_escape(text, sizeof text, "a\033[1mb\nc\x7f");
+    utf8_escape(text, sizeof text, "a\033[1mb\nc\x7f");
     ck_assert_str_eq(text, "a\\x1b[1mb\\x0ac\\x7f");
-    diag_escape(text, sizeof text, "\xff\xc3");
+    utf8_escape(text, sizeof text, "\xff\xc3");
     ck_assert_str_eq(text, "\\xff\\xc3");
     /* C1 control characters are escaped in UTF-8 too. */
-    diag_escape(text, sizeof text, "\xc2\x9b");
+    utf8_escape(text, sizeof text, "\xc2\x9b");
     ck_assert_str_eq(text, "\\xc2\\x9b");
     for (size_t size = 1; size < 16; size++) {
         char exact[16];
-        diag_escape(exact, size, "ab\xe2\x82\xac\033z\xff");
+        utf8_escape(exact, size, "ab\xe2\x82\xac\033z\xff");
         ck_assert_uint_lt(strlen(exact), size);
     }
 }
