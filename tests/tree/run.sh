@@ -83,6 +83,55 @@ format_folders() {
     done
 }
 
+# cycles FOLDER...: print the modules in these folders that include each other.
+cycles() { find "$@" -name '*.[ch]' -exec grep -H '#include "' {} + | awk -f tests/tree/cycles.awk | sort; }
+
+# Modules that still include each other. The list only gets shorter: what is no longer true has to leave it.
+known_cycles() {
+    cat <<'END'
+formats/analyse/moments
+formats/analyse/moments_run
+formats/analyse/search
+formats/analyse/statistics
+formats/analyse/statistics_run
+lib/read/ahead
+lib/read/reader
+lib/read/user
+lib/read/v1/ahead
+lib/read/v1/cursor
+lib/read/v1/futile
+lib/read/v1/model
+lib/read/v1/order
+lib/read/v1/state
+lib/read/v1/values
+lib/read/v2/ahead
+lib/read/v2/brief
+lib/read/v2/follow
+lib/read/v2/v2
+END
+}
+
+# Includes go one way inside of each folder too.
+no_cycles() {
+    cycles lib formats cmd >"$work/cycles"
+    diff --label 'known cycles (tests/tree/run.sh)' --label cycles <(known_cycles) <(sed 's/:.*//' "$work/cycles") ||
+        { cat "$work/cycles"; return 1; }
+}
+
+finds_cycles() {
+    local folder=$work/cyclic
+    mkdir "$folder" || return 1
+    echo '#include "b.h"' >"$folder/a.c"
+    echo '#include "c.h"' >"$folder/b.h"
+    tee "$folder/c.c" "$folder/d.c" <<<'#include "a.h"'
+    touch "$folder/a.h" "$folder/c.h"
+    diff <(cycles "$folder") - <<END
+$folder/a: $folder/b
+$folder/b: $folder/c
+$folder/c: $folder/a
+END
+}
+
 # The library does not print, exit or abort (except the sanitizers' runtimes).
 no_output() {
     [ "$BUILD" = build ] || return 0
@@ -135,6 +184,8 @@ check 'program includes no private header' private_headers
 check 'cmd -> formats -> lib' one_way
 check 'folders of lib' lib_folders
 check 'formats do not use each other' format_folders
+check 'an include cycle is found' finds_cycles
+check 'no include cycle' no_cycles
 check 'the library does not print or exit' no_output
 check 'the public headers can be included alone' header_alone
 check 'options of a verb are in its file' own_options
