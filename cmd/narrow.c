@@ -25,7 +25,7 @@ bool narrow_job(const narrowing *set, const format *target, convert_job *job)
     job->no_system = set->no_system;
     if (!possible(set, target) || !options_list("only", set->only, convert_part_name, &job->parts))
         return false;
-    if (job->parts && target->narrows(job->parts, job->by) == 0) {
+    if (job->parts && target->narrows && target->narrows(job) == 0) {
         diag_error(
             "--only %s leaves nothing to show: of procs, goroutines and threads only the view "
             "selected by --by is available, and flows need tracks to point to",

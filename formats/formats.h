@@ -10,9 +10,6 @@
 
 #include "formats/common/out.h"
 
-/* What a timeline has one row for, in formats that offer the choice. */
-typedef enum view_by { BY_PROC, BY_GOROUTINE, BY_THREAD } view_by;
-
 /* Parts of a timeline that can be selected, with their names in options. */
 #define CONVERT_PARTS(X)                                                                           \
     X(PROCS, "procs")                                                                              \
@@ -35,25 +32,6 @@ enum {
 /* NULL after the last. */
 const char *convert_part_name(size_t n);
 
-/* What a profile is of, with its name in options. */
-#define PROFILE_KINDS(X)                                                                           \
-    X(NET, net)         /* waiting for the network */                                              \
-    X(SYNC, sync)       /* waiting for channels, mutexes and the like */                           \
-    X(SYSCALL, syscall) /* in system calls */                                                      \
-    X(SCHED, sched)     /* runnable, by what made it so */                                         \
-    X(OFFCPU, offcpu)   /* every state but running, by where it stopped running */                 \
-    X(CPU, cpu)         /* CPU samples */                                                          \
-    X(WALL, wall)       /* all time: offcpu, and execution by CPU samples */
-
-typedef enum profile_kind {
-#define PROFILE_NUMBER(name, text) PROFILE_##name,
-    PROFILE_KINDS(PROFILE_NUMBER) PROFILE_COUNT
-#undef PROFILE_NUMBER
-} profile_kind;
-
-/* NULL after the last. */
-const char *profile_name(size_t n);
-
 /* How the times of several traces are mapped to one time axis. */
 typedef enum convert_alignment {
     ALIGNED_ALONE = 0, /* there is only one trace */
@@ -74,24 +52,6 @@ enum { CONVERT_MOST_TRACES = 1000 };
 
 /* Determines the alignment from the clocks at the beginning of each trace. */
 convert_alignment convert_align(gotrace_source *const *sources, size_t count);
-
-/* A slice of an added track. */
-typedef struct convert_slice {
-    int64_t begin, end; /* ns */
-    const char *name, *details;
-    size_t name_size, details_size; /* details_size 0: none */
-} convert_slice;
-
-/* Tracks that a timeline shows above those of the trace. */
-typedef struct convert_tracks {
-    void *ctx;
-    /* Goes to the next track. Returns its name, which is valid until the next call; NULL after the
-     * last. */
-    const char *(*next_track)(void *ctx);
-    /* Sets the next slice of the track, in the order of their begins; those in others follow
-     * these. False after the last. */
-    bool (*next_slice)(void *ctx, convert_slice *slice);
-} convert_tracks;
 
 /* The files of a format that writes several to a folder. */
 typedef struct convert_folder {
@@ -116,22 +76,18 @@ typedef struct convert_job {
     const char *name;             /* program name to use if the trace does not contain it */
     const char *path;             /* of the file */
     convert_folder *folder;       /* what a format writes to that has end_folder, instead of out */
-    view_by by;                   /* what has a row, in formats that offer the choice */
     gotrace_source *source;       /* the reader's source, for a second reader; NULL: none */
     const gotrace_config *config; /* limits of that second reader; NULL: defaults */
     bool no_system;               /* omit the goroutines of the runtime */
-    bool thread_runs;             /* threads show each run of a goroutine instead of the proc */
     unsigned parts;               /* selected parts, 1 << PART_*; 0: all */
     convert_series *series;       /* NULL if the trace is the only one */
     int64_t from, to;             /* timelines: the time range in ns; to 0: until the end */
     struct select_job
-        *select;          /* what is included; timelines: --goroutine alone; NULL: everything */
-    profile_kind profile; /* profiles: what they are of */
-    bool open;            /* profiles: include what ends with the trace */
-    bool *empty;          /* profiles: set to whether there are no samples; or NULL */
-    unsigned threads;     /* that compute, in formats that support it; 0: one */
-    const convert_tracks *tracks; /* added ones, in perfetto; NULL: none */
-    bool recovered;               /* the trace is damaged: this is what could be recovered */
+        *select;         /* what is included; timelines: --goroutine alone; NULL: everything */
+    bool *empty;         /* profiles: set to whether there are no samples; or NULL */
+    unsigned threads;    /* that compute, in formats that support it; 0: one */
+    bool recovered;      /* the trace is damaged: this is what could be recovered */
+    const void *options; /* of the format alone, the struct of its options.h; NULL: defaults */
 } convert_job;
 
 /* A format of `convert --to`. run returns GOTRACE_END when the whole trace was written, and
@@ -141,21 +97,19 @@ typedef struct format {
     const char *name;              /* "perfetto" */
     const char *const *extensions; /* ".pftrace", ..., ends with NULL */
     const char *summary;
-    bool binary;      /* must not go to a terminal */
-    bool large;       /* the output is large compared with the trace */
-    bool views;       /* supports view_by */
-    bool several;     /* supports several traces in one output */
-    bool thread_runs; /* supports thread_runs */
-    bool profiles;    /* it is a profile: supports profile, open and all of select, and no parts */
-    bool report;      /* it is a report: supports all of select, and no parts */
+    bool binary;   /* must not go to a terminal */
+    bool large;    /* the output is large compared with the trace */
+    bool several;  /* supports several traces in one output */
+    bool profiles; /* it is a profile: supports all of select, and no parts */
+    bool report;   /* it is a report: supports all of select, and no parts */
     /* The viewer named here loads at most this many bytes (before compression). */
     uint64_t viewer_bytes;
     const char *viewer;
     /* Bytes of output for a byte of a large trace, measured: of quiet and of busy programs. */
     double growth[2];
     const char *instead; /* what to do with several traces, if it does not support them */
-    /* Of these parts (1 << PART_*), the ones that have an effect in that view. */
-    unsigned (*narrows)(unsigned parts, view_by by);
+    /* Of the parts of the job, the ones that have an effect with its options; NULL: all. */
+    unsigned (*narrows)(const convert_job *job);
     gotrace_status (*run)(const convert_job *job);
     /* Of a format that writes to a folder: end_trace is called for each file, after run; of a file
      * that could not be read it is the only one. end_folder ends the files after the last trace, or

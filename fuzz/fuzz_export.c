@@ -9,7 +9,11 @@
 
 #include "common.h"
 #include "formats/analyse/path.h"
+#include "formats/analyse/profile.h"
+#include "formats/chrome/options.h"
+#include "formats/perfetto/options.h"
 #include "formats/print/printer.h"
+#include "formats/profile/options.h"
 
 static json_t *parse(const uint8_t *data, size_t size)
 {
@@ -186,12 +190,9 @@ static convert_job options_of(uint64_t *state)
     static const int64_t times[] = {0,     0,      1,       50,         1000,
                                     20000, 100000, 1000000, 1000000000, INT64_MAX};
     enum { TIMES = sizeof times / sizeof *times };
-    convert_job job = {.by = (view_by)(fuzz_random(state) % 3),
-                       .from = times[fuzz_random(state) % TIMES],
+    convert_job job = {.from = times[fuzz_random(state) % TIMES],
                        .to = times[fuzz_random(state) % TIMES],
-                       .no_system = fuzz_random(state) % 4 == 0,
-                       .profile = (profile_kind)(fuzz_random(state) % PROFILE_COUNT),
-                       .open = fuzz_random(state) % 2 == 0};
+                       .no_system = fuzz_random(state) % 4 == 0};
     if (job.to <= job.from)
         job.to = 0;
     if (fuzz_random(state) % 2 == 0)
@@ -203,6 +204,16 @@ static void convert_with_options(const uint8_t *data, size_t size, const format 
 {
     uint64_t state = fuzz_seed(data, size);
     convert_job job = options_of(&state);
+    const chrome_options chrome = {.by = chrome_view_name(fuzz_random(&state) % 3)};
+    const perfetto_options perfetto = {.thread_runs = fuzz_random(&state) % 2 == 0};
+    const profile_convert_options of_profile = {
+        .kind = profile_name(fuzz_random(&state) % PROFILE_COUNT),
+        .open = fuzz_random(&state) % 2 == 0,
+    };
+    job.options = to == &format_chrome     ? &chrome
+                  : to == &format_perfetto ? (const void *)&perfetto
+                  : to->profiles           ? (const void *)&of_profile
+                                           : NULL;
     bool twice = to->several && fuzz_random(&state) % 3 == 0;
     convert(data, size, to, job, twice);
 }

@@ -19,11 +19,18 @@
 #include "cmd/table_files.h"
 #include "cmd/version_file.h"
 #include "cmd/versions.h"
+#include "formats/analyse/profile.h"
+#include "formats/chrome/options.h"
+#include "formats/perfetto/options.h"
+#include "formats/profile/options.h"
 
 typedef struct convert_options {
     settings common;
-    const char *to, *by, *profile; /* NULL: not given */
-    bool thread_runs, strict, open, no_recover, partitions;
+    const char *to; /* NULL: not given */
+    chrome_options chrome;
+    perfetto_options perfetto;
+    profile_convert_options profile;
+    bool strict, no_recover, partitions;
     narrowing narrow;
     select_options select;
 } convert_options;
@@ -86,46 +93,31 @@ static bool choose(const session *s, const format **target, int *version,
     return false;
 }
 
-static const char *const views[] = {"proc", "goroutine", "thread", NULL};
-
-static const char *view_name(size_t n)
+/* The options that only this target has; NULL: there are none. */
+static const void *own_options(const convert_options *set, const format *target)
 {
-    return views[n];
-}
-
-/* The view of --by; the first by default. */
-static view_by view_of(const char *name)
-{
-    view_by by = BY_PROC;
-    while (name && strcmp(views[by], name) != 0)
-        by++;
-    return by;
-}
-
-/* The kind of --profile; wall by default. */
-static profile_kind profile_of(const char *name)
-{
-    profile_kind kind = PROFILE_NET;
-    while (name && strcmp(profile_name(kind), name) != 0)
-        kind++;
-    return name ? kind : PROFILE_WALL;
+    return target == &format_chrome     ? &set->chrome
+           : target == &format_perfetto ? (const void *)&set->perfetto
+           : target && target->profiles ? (const void *)&set->profile
+                                        : NULL;
 }
 
 /* Check that the options apply to the target; false after a diagnostic. */
 static bool suits(const session *s, const format *target)
 {
     const convert_options *set = options_of(s);
-    if (set->by && !(target && target->views)) {
+    const void *own = own_options(set, target);
+    if (set->chrome.by && own != &set->chrome) {
         diag_error("--by is for --to chrome");
         return false;
     }
-    if (set->thread_runs && !(target && target->thread_runs)) {
+    if (set->perfetto.thread_runs && own != &set->perfetto) {
         diag_error("--thread-runs is for --to perfetto");
         return false;
     }
-    if ((set->profile || set->open) && !(target && target->profiles)) {
+    if ((set->profile.kind || set->profile.open) && own != &set->profile) {
         diag_error("--%s is for --to pprof, folded and speedscope",
-                   set->profile ? "profile" : "open");
+                   set->profile.kind ? "profile" : "open");
         return false;
     }
     bool folder = target && target->end_folder;
@@ -410,6 +402,7 @@ static int convert(session *s, const format *target, convert_job *job, const sel
         return status;
     input in;
     bool empty = false, lacks_samples = false;
+    profile_kind kind = profile_kind_of(set->profile.kind);
     if (recovery_open(&in, s, input_path(s), set->no_recover)) {
         job->reader = in.reader;
         job->source = in.source;
@@ -424,10 +417,10 @@ static int convert(session *s, const format *target, convert_job *job, const sel
         bool expected = expect_size(target, job, what, version,
                                     gotrace_source_size(in.source) - unread);
         selected = run_format(s, target, job, what, &in);
-        bool no_samples = job->profile == PROFILE_CPU &&
+        bool no_samples = kind == PROFILE_CPU &&
                           (!what->given || gotrace_reader_summary(in.reader)->samples == 0);
         if (empty && selected == EXIT_SOUND)
-            note_empty(job->profile, !no_samples && what->given, in.name);
+            note_empty(kind, !no_samples && what->given, in.name);
         lacks_samples = empty && no_samples;
         narrow_check_size(target, version, s->output.out.written + s->output.out.used, expected);
     }
@@ -449,11 +442,7 @@ static int convert_to(session *s, const format *target, int version, const scrip
                       const selection *what)
 {
     const convert_options *set = options_of(s);
-    convert_job job = {.by = view_of(set->by),
-                       .thread_runs = set->thread_runs,
-                       .profile = profile_of(set->profile),
-                       .open = set->open,
-                       .threads = (unsigned)s->set->threads};
+    convert_job job = {.options = own_options(set, target), .threads = (unsigned)s->set->threads};
     if (!selects(target, what) || !narrow_job(&set->narrow, target, &job))
         return EXIT_USAGE;
     if (s->file_count > 1 && !(target && target->several)) {
@@ -500,17 +489,17 @@ static int run_convert(session *s)
 static const option_spec options[] = {
     {0, "to", OPTION_TARGET, "NAME", offsetof(convert_options, to), target_name,
      "output format (default: by the ending of OUT)"},
-    {0, "by", OPTION_CHOICE, "VIEW", offsetof(convert_options, by), view_name,
+    {0, "by", OPTION_CHOICE, "VIEW", offsetof(convert_options, chrome.by), chrome_view_name,
      "chrome: one row per VIEW (proc)"},
-    {0, "profile", OPTION_CHOICE, "KIND", offsetof(convert_options, profile), profile_name,
+    {0, "profile", OPTION_CHOICE, "KIND", offsetof(convert_options, profile.kind), profile_name,
      "profiles: what they are of (wall)"},
-    {0, "open", OPTION_FLAG, NULL, offsetof(convert_options, open), NULL,
+    {0, "open", OPTION_FLAG, NULL, offsetof(convert_options, profile.open), NULL,
      "profiles: include what ends with the trace"},
     NARROW_OPTIONS(convert_options, narrow),
     /* clang-format off */
     SELECT_OPTIONS(convert_options, select)
     /* clang-format on */
-    {0, "thread-runs", OPTION_FLAG, NULL, offsetof(convert_options, thread_runs), NULL,
+    {0, "thread-runs", OPTION_FLAG, NULL, offsetof(convert_options, perfetto.thread_runs), NULL,
      "perfetto: show the runs of goroutines on threads"},
     {0, "strict", OPTION_FLAG, NULL, offsetof(convert_options, strict), NULL,
      "go1.N: fail if that version cannot represent all"},

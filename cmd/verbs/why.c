@@ -12,6 +12,7 @@
 #include "cmd/recovery.h"
 #include "cmd/select.h"
 #include "cmd/why/why.h"
+#include "formats/formats.h"
 #include "formats/common/plural.h"
 
 typedef struct why_options {
@@ -161,7 +162,7 @@ static int write_timeline(session *s, input *in, paths *p)
                        .name = in->name,
                        .from = INT64_MAX,
                        .threads = (unsigned)s->set->threads,
-                       .tracks = &timeline.tracks};
+                       .options = &(perfetto_options){.tracks = &timeline.tracks}};
     const path_interval *i;
     for (size_t n = 0; (i = paths_interval(p, n)); n++) {
         job.from = i->begin < job.from ? i->begin : job.from;

@@ -77,7 +77,7 @@ static void write_details(out *o, const paths *p, const path_part *row)
         out_str(o, " < ...");
 }
 
-static bool next_slice(void *ctx, convert_slice *slice)
+static bool next_slice(void *ctx, perfetto_slice *slice)
 {
     why_timeline *t = ctx;
     const path_part *row = NULL;
@@ -93,12 +93,12 @@ static bool next_slice(void *ctx, convert_slice *slice)
     write_name(&t->text, t->p, row);
     size_t name_size = t->text.used;
     write_details(&t->text, t->p, row);
-    *slice = (convert_slice){.begin = row->begin,
-                             .end = row->end,
-                             .name = t->text.buffer,
-                             .name_size = name_size,
-                             .details = t->text.buffer + name_size,
-                             .details_size = t->text.used - name_size};
+    *slice = (perfetto_slice){.begin = row->begin,
+                              .end = row->end,
+                              .name = t->text.buffer,
+                              .name_size = name_size,
+                              .details = t->text.buffer + name_size,
+                              .details_size = t->text.used - name_size};
     return true;
 }
 

@@ -4,7 +4,7 @@
 
 #include "formats/analyse/path.h"
 #include "formats/common/out.h"
-#include "formats/formats.h"
+#include "formats/perfetto/options.h"
 
 /* "task", "region" or "goroutine". */
 const char *why_kind_name(path_kind kind);
@@ -20,7 +20,7 @@ path_reason *why_reasons(const path_sums *sums, bool *failed);
 
 /* The paths as tracks. */
 typedef struct why_timeline {
-    convert_tracks tracks; /* for the job */
+    perfetto_tracks tracks; /* for the job */
     paths *p;
     out text; /* of the current slice */
     char *name;

@@ -60,6 +60,14 @@ const char *profile_name(size_t n)
     return n < PROFILE_COUNT ? names[n] : NULL;
 }
 
+profile_kind profile_kind_of(const char *name)
+{
+    profile_kind kind = name ? 0 : PROFILE_WALL;
+    while (name && strcmp(profile_name(kind), name) != 0)
+        kind++;
+    return kind;
+}
+
 const char *profile_state(const profile *p, const profile_sample *s, size_t *size)
 {
     const char *name = s->reason ? stacks_text(p->stacks, s->reason, size) : NULL;

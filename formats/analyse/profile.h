@@ -14,6 +14,27 @@
 #include "formats/analyse/states.h"
 #include "formats/formats.h"
 
+/* What a profile is of, with its name in options. */
+#define PROFILE_KINDS(X)                                                                           \
+    X(NET, net)         /* waiting for the network */                                              \
+    X(SYNC, sync)       /* waiting for channels, mutexes and the like */                           \
+    X(SYSCALL, syscall) /* in system calls */                                                      \
+    X(SCHED, sched)     /* runnable, by what made it so */                                         \
+    X(OFFCPU, offcpu)   /* every state but running, by where it stopped running */                 \
+    X(CPU, cpu)         /* CPU samples */                                                          \
+    X(WALL, wall)       /* all time: offcpu, and execution by CPU samples */
+
+typedef enum profile_kind {
+#define PROFILE_NUMBER(name, text) PROFILE_##name,
+    PROFILE_KINDS(PROFILE_NUMBER) PROFILE_COUNT
+#undef PROFILE_NUMBER
+} profile_kind;
+
+/* NULL after the last. */
+const char *profile_name(size_t n);
+/* The kind of that name; NULL: wall. */
+profile_kind profile_kind_of(const char *name);
+
 /* What one stack has of a state. */
 typedef struct profile_sample {
     uint32_t stack;

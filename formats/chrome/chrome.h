@@ -23,6 +23,7 @@
 #define CHROME_H
 
 #include "formats/formats.h"
+#include "formats/chrome/options.h"
 #include "formats/common/idmap.h"
 #include "core/lookup.h"
 #include "formats/common/narrow.h"
@@ -208,7 +209,7 @@ typedef struct chrome_run_name {
 typedef struct chrome_writer {
     out *o;
     int version;
-    view_by by;
+    chrome_view by;
     bool started; /* something was written, so a comma is needed */
     chrome_frames *frames;
     chrome_run_name names[CHROME_RECENT]; /* cache */
@@ -228,10 +229,10 @@ void chrome_write_end(chrome_writer *w);
 /* ---- selected parts and time ranges ---------------------------------------------------------- */
 
 /* Of these parts (bits 1 << PART_*), the ones that have an effect in that view. */
-unsigned chrome_parts_possible(unsigned parts, view_by by);
+unsigned chrome_parts_possible(unsigned parts, chrome_view by);
 
 /* Whether a record belongs to these parts. */
-bool chrome_shows(unsigned parts, view_by by, chrome_op op, chrome_name name,
+bool chrome_shows(unsigned parts, chrome_view by, chrome_op op, chrome_name name,
                   const uint64_t *values);
 
 typedef void (*chrome_emit_fn)(void *ctx, const chrome_record *record, const char *text);
@@ -329,7 +330,7 @@ typedef struct chrome_timeline {
     chrome_thread *thread;   /* the writing thread, NULL if there is none */
     bool no_thread;          /* none could be started */
     uint64_t blocks_checked; /* spool.end at the last check for complete blocks */
-    view_by by;
+    chrome_view by;
     int version;
     chrome_frames frames;
     unsigned shown;      /* bits 1 << PART_*; 0: all */
@@ -464,11 +465,11 @@ typedef struct chrome_proc {
 
 typedef struct chrome_rows {
     chrome_timeline *timeline;
-    view_by by;
+    chrome_view by;
     idmap procs; /* chrome_proc by number */
 } chrome_rows;
 
-void chrome_rows_init(chrome_rows *rows, chrome_timeline *timeline, view_by by);
+void chrome_rows_init(chrome_rows *rows, chrome_timeline *timeline, chrome_view by);
 
 /* NULL if memory is refused. Valid until the next call. */
 chrome_proc *chrome_proc_of(chrome_rows *rows, uint64_t number);

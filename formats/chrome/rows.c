@@ -13,7 +13,7 @@
 /* Added to an id that equals the number of a special row. */
 #define MOVED ((uint64_t)1 << 40)
 
-void chrome_rows_init(chrome_rows *rows, chrome_timeline *timeline, view_by by)
+void chrome_rows_init(chrome_rows *rows, chrome_timeline *timeline, chrome_view by)
 {
     *rows = (chrome_rows){.timeline = timeline, .by = by};
     idmap_init(&rows->procs, sizeof(chrome_proc));

@@ -3,9 +3,27 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* Handles the events up to job->to; returns the status of the last one. */
-/* *beyond: events after the time range are left. */
+const char *chrome_view_name(size_t n)
+{
+    static const char *const names[] = {
+        [BY_PROC] = "proc", [BY_GOROUTINE] = "goroutine", [BY_THREAD] = "thread", NULL};
+    return names[n];
+}
+
+/* The view that was asked for. */
+static chrome_view view_of(const convert_job *job)
+{
+    const chrome_options *options = job->options;
+    chrome_view by = BY_PROC;
+    while (options && options->by && strcmp(chrome_view_name(by), options->by) != 0)
+        by++;
+    return by;
+}
+
+/* Handles the events up to job->to; returns the status of the last one. *beyond: events after the
+ * time range are left. */
 static gotrace_status take_events(chrome *c, const convert_job *job, bool *beyond)
 {
     chrome_timeline *t = &c->timeline;
@@ -55,7 +73,7 @@ static void start(chrome *c, const convert_job *job)
     c->generation_index = CHROME_NO_GENERATION;
     c->stw_row = 0;
     c->counts = (chrome_counts){0};
-    chrome_rows_init(&c->rows, &c->timeline, job->by);
+    chrome_rows_init(&c->rows, &c->timeline, view_of(job));
     chrome_user_init(&c->user, &c->timeline);
     idmap_init(&c->goroutines, sizeof(chrome_goroutine));
     system_goroutines_init(&c->system, job, &c->feed, false);
@@ -101,6 +119,11 @@ static gotrace_status convert_to_chrome(const convert_job *job)
     return status == GOTRACE_ERROR ? GOTRACE_ERROR : GOTRACE_END;
 }
 
+static unsigned narrows(const convert_job *job)
+{
+    return chrome_parts_possible(job->parts, view_of(job));
+}
+
 static const char *const extensions[] = {".json", NULL};
 
 const format format_chrome = {
@@ -108,8 +131,7 @@ const format format_chrome = {
     .extensions = extensions,
     .summary = "JSON for chrome://tracing, as go tool trace shows it",
     .large = true,
-    .views = true,
-    .narrows = chrome_parts_possible,
+    .narrows = narrows,
     /* chrome://tracing loads the file into one string; V8's have at most 2^29 - 24 characters
      * (String::kMaxLength). */
     .viewer_bytes = (1 << 29) - 24,

@@ -15,7 +15,7 @@
 
 static const uint8_t row_parts[] = {PART_PROCS, PART_GOROUTINES, PART_THREADS};
 
-unsigned chrome_parts_possible(unsigned parts, view_by by)
+unsigned chrome_parts_possible(unsigned parts, chrome_view by)
 {
     unsigned rows = 1U << row_parts[by], flows = 1U << PART_FLOWS;
     unsigned others = 1U << PART_GC | 1U << PART_TASKS | 1U << PART_REGIONS | 1U << PART_LOGS |
@@ -27,7 +27,7 @@ unsigned chrome_parts_possible(unsigned parts, view_by by)
     return parts & (rows | others | flows);
 }
 
-bool chrome_shows(unsigned parts, view_by by, chrome_op op, chrome_name name,
+bool chrome_shows(unsigned parts, chrome_view by, chrome_op op, chrome_name name,
                   const uint64_t *values)
 {
     unsigned rows = 1U << row_parts[by], tasks = 1U << PART_TASKS, flows = 1U << PART_FLOWS;

@@ -32,7 +32,7 @@ static void end_slices(added *a, int64_t time)
     }
 }
 
-static void begin_slice(added *a, const convert_slice *slice)
+static void begin_slice(added *a, const perfetto_slice *slice)
 {
     static const char category[] = "path", details[] = "details";
     protobuf *w = &a->p->w;
@@ -60,11 +60,11 @@ static void begin_slice(added *a, const convert_slice *slice)
     event_close(a->p);
 }
 
-void added_tracks(perfetto *p, const convert_tracks *tracks)
+void added_tracks(perfetto *p, const perfetto_tracks *tracks)
 {
     added a = {.p = p};
     const char *name;
-    convert_slice slice;
+    perfetto_slice slice;
     packet_settle(p);
     while (!p->w.failed && (name = tracks->next_track(tracks->ctx))) {
         a.track = track_added(p, name);

@@ -3,7 +3,7 @@
  *
  * The output has one process, named after the program (program.c), with these tracks:
  *
- *   added tracks        convert_job.tracks: slices (category path; annotation details)
+ *   added tracks        perfetto_options.tracks: slices (category path; annotation details)
  *   Procs               a group; in it, ordered by id:
  *     P0, P1, ...       a slice "G12 main.worker" (category run) for each run of a goroutine, with
  *                       the stacks where it resumed and where it stopped (annotation label: the
@@ -507,6 +507,7 @@ static gotrace_status write_events(perfetto *p, const convert_job *job, bool *be
 
 static gotrace_status convert_to_perfetto(const convert_job *job)
 {
+    const perfetto_options *options = job->options;
     perfetto p = {.clock = CLOCK_BOOTTIME_ID};
     feed_init(&p.feed, job->reader);
     p.pid = PERFETTO_PID;
@@ -520,7 +521,7 @@ static gotrace_status convert_to_perfetto(const convert_job *job)
     p.from = job->from;
     p.to = job->to;
     p.before_window = p.from > 0;
-    p.thread_runs = job->thread_runs;
+    p.thread_runs = options && options->thread_runs;
     gotrace_status status = GOTRACE_END;
     bool beyond = false;
 
@@ -551,8 +552,8 @@ static gotrace_status convert_to_perfetto(const convert_job *job)
             perfetto_restart(&p);
             packet_settle(&p);
         }
-        if (job->tracks)
-            added_tracks(&p, job->tracks);
+        if (options && options->tracks)
+            added_tracks(&p, options->tracks);
         protobuf_flush(&p.w);
     }
     /* Check the rest: the verdict must not depend on the time range. This frees the names of the
@@ -570,21 +571,12 @@ static gotrace_status convert_to_perfetto(const convert_job *job)
     return status;
 }
 
-/* Each part has an effect in every view. */
-static unsigned all_parts(unsigned parts, view_by by)
-{
-    (void)by;
-    return parts;
-}
-
 const format format_perfetto = {
     .name = "perfetto",
     .extensions = (const char *const[]){".pftrace", ".perfetto-trace", ".perfetto", NULL},
     .summary = "timeline for ui.perfetto.dev and trace_processor",
     .binary = true,
-    .narrows = all_parts,
     .several = true,
-    .thread_runs = true,
     /* Measured with trace_processor v55: 5 to 7 bytes of memory per byte of timeline, for timelines
      * of 75 and 250 MB. It has 4 GiB, and 16 GiB in browsers with 64-bit WebAssembly. */
     .viewer_bytes = 600000000,

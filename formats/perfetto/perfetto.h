@@ -20,6 +20,7 @@
 #include "formats/common/idmap.h"
 #include "formats/common/narrow.h"
 #include "formats/common/protobuf.h"
+#include "formats/perfetto/options.h"
 
 /* Field numbers of Perfetto's protobuf messages, as of v55. */
 enum {
@@ -702,7 +703,7 @@ void state_end(perfetto *p);
 /* ---- added.c ----------------------------------------------------------------------- */
 
 /* Writes the tracks that are not of the trace, after all else. */
-void added_tracks(perfetto *p, const convert_tracks *tracks);
+void added_tracks(perfetto *p, const perfetto_tracks *tracks);
 
 /* ---- user.c ------------------------------------------------------------------------ */
 

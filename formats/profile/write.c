@@ -6,8 +6,9 @@
 gotrace_status profile_convert(const convert_job *job, stacks_detail detail, unsigned without,
                                void (*write)(const convert_job *job, const profile *p))
 {
-    const profile_options options = {.kind = job->profile,
-                                     .open = job->open,
+    const profile_convert_options *own = job->options;
+    const profile_options options = {.kind = profile_kind_of(own ? own->kind : NULL),
+                                     .open = own && own->open,
                                      .no_system = job->no_system,
                                      .without = without,
                                      .detail = detail,

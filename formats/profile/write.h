@@ -4,6 +4,7 @@
 
 #include "formats/analyse/profile.h"
 #include "formats/formats.h"
+#include "formats/profile/options.h"
 
 /* Makes the profile of the job and writes it with that function, which may mark the output as
  * failed. Implements format.run. detail, without: what the format does not show of a sample, so

@@ -32,7 +32,7 @@ typedef struct row {
 } row;
 
 typedef struct checker {
-    view_by by;
+    chrome_view by;
     int64_t from;    /* slices before this time are not counted */
     int64_t slices;  /* sum of their lengths */
     json_t *frames;  /* stackFrames of the document */
@@ -219,11 +219,12 @@ static void check_shown(shown *p)
 }
 
 /* Convert with the given options, and check the document. */
-static void convert_and_check(const blob *trace, convert_job job, shown *p)
+static void convert_and_check(const blob *trace, chrome_view by, convert_job job, shown *p)
 {
     gotrace_source *source;
     gotrace_reader *reader;
-    checker c = {.by = job.by, .from = p->from};
+    checker c = {.by = by, .from = p->from};
+    const chrome_options options = {.by = chrome_view_name(by)};
 
     *p = (shown){.checker = &c, .from = p->from};
     ck_assert(gotrace_source_memory(trace->bytes, trace->size, NULL, &source, NULL) == GOTRACE_OK);
@@ -233,6 +234,7 @@ static void convert_and_check(const blob *trace, convert_job job, shown *p)
     job.source = source;
     job.out = &p->out;
     job.name = "test";
+    job.options = &options;
     format_chrome.run(&job);
     check_shown(p);
     out_free(&p->out);
@@ -241,7 +243,7 @@ static void convert_and_check(const blob *trace, convert_job job, shown *p)
 }
 
 /* Convert the first `size` bytes; false if the header is rejected. */
-static bool convert(const blob *trace, size_t size, view_by by, blob *text)
+static bool convert(const blob *trace, size_t size, chrome_view by, blob *text)
 {
     gotrace_source *source;
     gotrace_reader *reader;
@@ -252,7 +254,8 @@ static bool convert(const blob *trace, size_t size, view_by by, blob *text)
     bool readable = gotrace_reader_open(source, NULL, &reader, NULL) == GOTRACE_OK;
     if (readable) {
         ck_assert(out_init(&o, blob_write, text));
-        convert_job job = {.reader = reader, .out = &o, .name = "test", .by = by};
+        const chrome_options options = {.by = chrome_view_name(by)};
+        convert_job job = {.reader = reader, .out = &o, .name = "test", .options = &options};
         format_chrome.run(&job);
         ck_assert(out_flush(&o));
         ck_assert_uint_eq(o.written, text->size);
@@ -263,7 +266,7 @@ static bool convert(const blob *trace, size_t size, view_by by, blob *text)
     return readable;
 }
 
-static void check_prefix(const trace_file *file, size_t size, view_by by)
+static void check_prefix(const trace_file *file, size_t size, chrome_view by)
 {
     checker c = {.by = by};
     blob text = {0};
@@ -277,7 +280,7 @@ START_TEST(whole_traces)
 {
     trace_file *files = traces_load(200 * 1024);
     for (trace_file *f = files; f->path[0]; f++)
-        for (view_by by = BY_PROC; by <= BY_THREAD; by++)
+        for (chrome_view by = BY_PROC; by <= BY_THREAD; by++)
             check_prefix(f, f->content.size, by);
     traces_free(files);
 }
@@ -293,15 +296,16 @@ START_TEST(windows)
     for (trace_file *f = files; f->path[0]; f++) {
         for (size_t i = n % SWEEP_STEP; i < sizeof borders / sizeof *borders;
              i += SWEEP_STEP, n++) {
-            convert_job job = {.by = (view_by)(n % 3)};
+            const chrome_view by = (chrome_view)(n % 3);
+            convert_job job = {0};
             shown whole = {.from = borders[i]}, before = {0}, after = {0}, all = {0};
-            convert_and_check(&f->content, job, &whole);
-            convert_and_check(&f->content, job, &all);
+            convert_and_check(&f->content, by, job, &whole);
+            convert_and_check(&f->content, by, job, &all);
             job.to = borders[i];
-            convert_and_check(&f->content, job, &before);
+            convert_and_check(&f->content, by, job, &before);
             job.to = 0;
             job.from = borders[i];
-            convert_and_check(&f->content, job, &after);
+            convert_and_check(&f->content, by, job, &after);
             ck_assert_int_eq(after.slices, whole.slices);
             /* v2 may report a state after it began. */
             if (trace_version(&f->content) < GOTRACE_FIRST_V2)
@@ -322,11 +326,12 @@ START_TEST(narrowed)
     for (trace_file *f = files; f->path[0]; f++) {
         for (unsigned part = n % SWEEP_STEP; part < PART_COUNT; part += SWEEP_STEP) {
             shown whole = {0}, some = {0};
-            convert_job job = {.by = (view_by)(n % 3), .from = n % 2 ? 100000 : 0};
-            convert_and_check(&f->content, job, &whole);
+            const chrome_view by = (chrome_view)(n % 3);
+            convert_job job = {.from = n % 2 ? 100000 : 0};
+            convert_and_check(&f->content, by, job, &whole);
             job.parts = 1U << part | (n % 5 == 0 ? 1U << PART_FLOWS : 0);
             job.no_system = n++ % 4 == 0;
-            convert_and_check(&f->content, job, &some);
+            convert_and_check(&f->content, by, job, &some);
             ck_assert_int_le(some.slices, whole.slices);
         }
     }
@@ -340,7 +345,7 @@ START_TEST(cut_traces)
     unsigned n = 0;
     for (trace_file *f = files; f->path[0]; f++)
         for (size_t size = 16; size < f->content.size; size += 1 + f->content.size / 20)
-            check_prefix(f, size, (view_by)(n++ % 3));
+            check_prefix(f, size, (chrome_view)(n++ % 3));
     traces_free(files);
 }
 END_TEST
@@ -383,7 +388,7 @@ START_TEST(absurd_traces)
         for (int v2 = 0; v2 <= 1; v2++) {
             blob trace = absurd_trace(a, v2);
             trace_file file = {.content = trace};
-            for (view_by by = BY_PROC; by <= BY_THREAD; by++)
+            for (chrome_view by = BY_PROC; by <= BY_THREAD; by++)
                 check_prefix(&file, trace.size, by);
             check_prefix(&file, trace.size / 2, BY_PROC);
             check_prefix(&file, trace.size - 20, BY_GOROUTINE);

@@ -445,6 +445,7 @@ END_TEST
 START_TEST(narrowed)
 {
     enum { MS = 1000000, US = 1000 };
+    static const perfetto_options runs = {.thread_runs = true};
     static const convert_job jobs[] = {
         {.no_system = true},
         {.from = MS},
@@ -457,8 +458,8 @@ START_TEST(narrowed)
         {.parts = 1 << PART_REGIONS | 1 << PART_TASKS, .from = 200 * US},
         {.parts = 1 << PART_LOGS | 1 << PART_SAMPLES | 1 << PART_COUNTERS, .from = MS},
         {.parts = 1 << PART_THREADS | 1 << PART_GC, .from = MS},
-        {.thread_runs = true, .from = 300 * US},
-        {.thread_runs = true, .parts = 1 << PART_THREADS},
+        {.options = &runs, .from = 300 * US},
+        {.options = &runs, .parts = 1 << PART_THREADS},
         {.parts = 1 << PART_THREADS, .no_system = true},
     };
     trace_file *files = traces_load(64 * 1024);
