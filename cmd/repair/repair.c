@@ -158,9 +158,20 @@ static uint64_t cost_of(const attempt *a)
     return a->rebuilt.changes.added + WEIGHT * a->rebuilt.changes.dropped;
 }
 
-static bool is_better(const attempt *a, const attempt *b)
+/* v2: events whose times are raised, because in the reader's order they come after later ones. */
+static uint64_t raised(const repair *r, const attempt *a)
 {
-    return a->verdict.sound != b->verdict.sound ? a->verdict.sound : cost_of(a) < cost_of(b);
+    return repair_is_v2(r) ? a->rebuilt.changes.early : 0;
+}
+
+static bool is_cheaper(const repair *r, const attempt *a, const attempt *b)
+{
+    return cost_of(a) != cost_of(b) ? cost_of(a) < cost_of(b) : raised(r, a) < raised(r, b);
+}
+
+static bool is_better(const repair *r, const attempt *a, const attempt *b)
+{
+    return a->verdict.sound != b->verdict.sound ? a->verdict.sound : is_cheaper(r, a, b);
 }
 
 /* Whether the order of times would hardly give a better result. */
@@ -171,7 +182,7 @@ static bool is_good(const repair *r, const attempt *a)
     if (!a->verdict.sound)
         return false;
     if (repair_is_v2(r))
-        return changes->added + changes->dropped <= changes->events / FEW;
+        return changes->added + changes->dropped + changes->early <= changes->events / FEW;
     return changes->early == 0 ||
            (changes->dropped <= changes->events / FEW && changes->added <= changes->events / SOME);
 }
@@ -181,9 +192,9 @@ static bool try_sorted(repair *r, const parts_bytes *image, attempt *best)
 {
     attempt other = {.written = {0}};
     bool done = repair_rebuild(r, image, true, &other.written, &other.rebuilt);
-    bool cheaper = !best->verdict.sound || cost_of(&other) < cost_of(best);
+    bool cheaper = !best->verdict.sound || is_cheaper(r, &other, best);
     done = done && (!cheaper || judge(r, image, &other));
-    if (done && cheaper && is_better(&other, best)) {
+    if (done && cheaper && is_better(r, &other, best)) {
         attempt worse = *best;
         *best = other;
         other = worse;

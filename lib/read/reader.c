@@ -198,7 +198,6 @@ static gotrace_status open_reader(gotrace_source *source, const gotrace_config *
     reader->ended_tasks.heap = reader->ends_reported.heap = &reader->heap;
     reader->limits = gt_limits(config);
     reader->summary.version = version;
-    reader->damaged_from = INT64_MAX;
     reader->summary.size = gotrace_source_size(source);
     reader->summary.header_bytes = GT_HEADER_SIZE;
     reader->progress_total = gt_is_v2(version) ? reader->summary.size : 2 * reader->summary.size;
@@ -557,71 +556,10 @@ gotrace_status gotrace_reader_check(gotrace_reader *reader)
     return done ? gt_finish(reader) : GOTRACE_ERROR;
 }
 
-static bool fail_changed(gotrace_reader *reader)
-{
-    gt_error_set(&reader->error, GOTRACE_RULE_SYSTEM_READ, GT_NO_PLACE,
-                 "the file was changed while it was read");
-    return gt_fail(reader);
-}
-
 gotrace_status gt_read_bytes(gotrace_reader *reader, uint64_t offset, void *buffer, size_t size,
                              size_t *got)
 {
     return gt_source_read(reader->source, offset, buffer, size, got, &reader->error);
-}
-
-gotrace_reader *gt_open_helper(gotrace_reader *reader, const gotrace_config *config)
-{
-    gotrace_limits limits = reader->limits;
-    gotrace_config own = *config;
-    gotrace_reader *helper;
-    gotrace_error error = {.rule = GOTRACE_RULE_NONE};
-    limits.memory = reader->heap.limit - reader->heap.used;
-    own.limits = &limits;
-    if (limits.memory == 0) {
-        reader->heap.limited = true;
-        gt_fail_memory(reader);
-        return NULL;
-    }
-    if (gotrace_reader_open(reader->source, &own, &helper, &error) < 0) {
-        gt_fail_as(reader, &error);
-    } else if (helper->summary.version != reader->summary.version) {
-        gotrace_reader_close(helper);
-        helper = NULL;
-        fail_changed(reader);
-    }
-    return helper;
-}
-
-bool gt_fail_as(gotrace_reader *reader, const gotrace_error *error)
-{
-    reader->error = *error;
-    if (error->limit == GOTRACE_LIMIT_MEMORY) /* the helper's was what was left of the reader's */
-        gt_error_limit(&reader->error, GOTRACE_LIMIT_MEMORY, GT_NO_PLACE, reader->heap.limit);
-    return gt_fail(reader);
-}
-
-bool gt_find_damage(gotrace_reader *reader)
-{
-    gotrace_config config = reader->config;
-    config.on_problem = NULL;
-    config.on_progress = NULL;
-    reader->damage_searched = true;
-    gotrace_reader *other = gt_open_helper(reader, &config);
-    if (!other)
-        return false;
-    other->finds_damage = reader;
-    bool done = gotrace_reader_check(other) == GOTRACE_END;
-    if (done)
-        reader->damaged_from = other->damaged_from;
-    else
-        gt_fail_as(reader, gotrace_reader_error(other));
-    if (done && reader->v2 && other->v2->generation_count != reader->v2->generation_count)
-        done = fail_changed(reader);
-    for (size_t i = 0; done && reader->v2 && i < reader->v2->generation_count; i++)
-        reader->v2->generations[i].damaged = other->v2->generations[i].damaged;
-    gotrace_reader_close(other);
-    return done;
 }
 
 /* ---- queries --------------------------------------------------------------------------------- */

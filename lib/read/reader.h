@@ -27,16 +27,13 @@
 
 enum { GT_CLASSES = GOTRACE_CLASS_USAGE + 1 };
 
-/* A time of an event or, until 1.6, its global sequence number: neither decreases on a proc. */
-enum { GT_TICKS, GT_SEQ, GT_CLOCKS };
-
 /* A range of the file with a batch, or several small ones, of one proc. */
 typedef struct gt_run {
     uint64_t offset, end;
-    uint64_t batch;           /* index of its first batch in file order */
-    uint64_t record;          /* index of its first record */
-    int64_t first[GT_CLOCKS]; /* of its first event; INT64_MAX: unknown */
-    uint32_t next;            /* next run of the proc, or GT_NONE */
+    uint64_t batch;  /* index of its first batch in file order */
+    uint64_t record; /* index of its first record */
+    int64_t first;   /* time of its first event; INT64_MAX: unknown */
+    uint32_t next;   /* next run of the proc, or GT_NONE */
 } gt_run;
 
 /* Whether a batch header with these values is an altered record of another type: its last number is
@@ -80,7 +77,6 @@ typedef struct gt_index {
     gt_spill exits;   /* ends of system calls by their real time (until 1.6: by sequence number) */
     gt_spill samples; /* CPU samples by their own time */
     uint64_t longest_record; /* maximum size of the values of a record */
-    int64_t end_ticks;       /* no event is later; INT64_MAX: unknown */
     uint64_t frequency;
     bool has_frequency;
     gotrace_error damage; /* the first record whose values cannot be read, or rule NONE */
@@ -121,11 +117,6 @@ struct gotrace_reader {
     int64_t since; /* v1, of a wanted event: gotrace_event.since in ticks */
     bool stopped;  /* on_problem returned false */
     bool quiet;    /* preliminary pass: problems are not reported */
-    /* Damage that makes events wait for events that are lost; see gt_find_damage. */
-    gotrace_reader *finds_damage; /* this reader finds the damage for that one, NULL: it does not.
-                                     Events then wait without limit */
-    bool damage_searched;         /* the damage was searched for */
-    int64_t damaged_from;         /* v1: ticks of the first such event, INT64_MAX: none */
     /* See user.h. */
     gt_map ended_tasks;   /* that did not begin again: id / 64 to a bit set */
     gt_map ends_reported; /* places of ends without a begin that were reported; value 1 */
@@ -137,15 +128,6 @@ static inline size_t gt_window(const gotrace_reader *reader)
 {
     return reader->config.window ? reader->config.window : 64 * 1024;
 }
-
-/* In most traces the clocks of threads differ by less. An event that waits longer waits for an
- * event that is lost or altered, or the clocks differ by more. */
-enum { GT_MAX_WAIT_NS = 2000 };
-
-/* Determines where the trace is damaged, with another reader that lets events wait without limit,
- * as Go's does. Sets damaged_from (v1), or (v2) `damaged` of each generation and `late` of each
- * batch. False if reading cannot continue. */
-bool gt_find_damage(gotrace_reader *reader) __attribute__((cold));
 
 /* Reports a problem: counts it and calls on_problem. Returns false if reading must stop. Cold, so
  * that its code is separate from the code for every event. */
@@ -162,14 +144,6 @@ bool gt_end_fault(gotrace_reader *reader) __attribute__((cold));
 /* Call when reading cannot continue; reader->error must be set. Returns false. */
 bool gt_fail(gotrace_reader *reader) __attribute__((cold));
 bool gt_fail_memory(gotrace_reader *reader) __attribute__((cold));
-
-/* Opens another reader of the trace for a limited task, with what is left of the reader's memory,
- * which must not allocate until the other is closed. NULL: reading cannot continue. */
-gotrace_reader *gt_open_helper(gotrace_reader *reader, const gotrace_config *config)
-    __attribute__((cold));
-
-/* Call when reading cannot continue because of that error of a helper. Returns false. */
-bool gt_fail_as(gotrace_reader *reader, const gotrace_error *error) __attribute__((cold));
 
 /* Whether the stack shows where its goroutine starts: its outermost frame has a function. (Go
  * writes some stacks as a single PC 0; before 1.7 no frame has a function.) */
@@ -209,11 +183,11 @@ gotrace_status gt_check_start(gotrace_reader *reader);
  * order and states are up to the caller. */
 gt_goroutines *gt_begin_piece(gotrace_reader *reader);
 
-/* Determines the time and sequence number of the first event of a batch with header values v.
+/* Determines the time of the first event of a batch with header values v.
  * False if the time says nothing about the header: the record at p, after the header, is no event
  * (the time is INT64_MAX then), or a sample, whose own time is an argument. */
 bool gt_find_first(const gotrace_reader *reader, const uint64_t *v, const uint8_t *p,
-                   const uint8_t *end, int64_t first[GT_CLOCKS]);
+                   const uint8_t *end, int64_t *first);
 void gt_index_free(gt_index *index);
 
 #endif

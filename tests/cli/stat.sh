@@ -48,7 +48,7 @@ done
 # Latencies by function and by cause, and what the procs did meanwhile, are those of the printed events. (The
 # events before GOMAXPROCS of go1.19-restart are no statuses alone.)
 if command -v python3 >/dev/null; then
-    mapfile -t printed < <(printf '%s\n' "${samples[@]}" unsound/*.trace | grep -v go1.19-restart)
+    mapfile -t printed < <(printf '%s\n' "${samples[@]}" | grep -v go1.19-restart)
     python3 -B ../../tests/cli/latency.py gotrace "${printed[@]}"
 fi
 # Each proc, and all of them.

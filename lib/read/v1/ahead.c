@@ -8,8 +8,7 @@ typedef struct job {
     const gotrace_reader *of;
     int64_t before, until; /* the last times of the piece before and of this one */
     gt_cursor_place
-        *places; /* of the procs' cursors at the begin, then at the end; in job.reader */
-    bool waits;
+        *places;     /* of the procs' cursors at the begin, then at the end; in job.reader */
     uint32_t runs[]; /* of each proc: a run before the piece, or the first one */
 } job;
 
@@ -35,13 +34,13 @@ static bool add_end(gotrace_reader *reader, int64_t end)
 }
 
 /* Finds the run before the one in which a piece begins, after `before`; starts at one that is not
- * later. The end of the run before determines which times are possible, and its last events which
- * goroutine runs. The first time of a run that begins with a string is unknown. */
+ * later. Its last events determine which goroutine runs. The first time of a run that begins with a
+ * string is unknown. */
 static uint32_t find_run(const gt_index *index, uint32_t run, int64_t before)
 {
     uint32_t found = run, last = run;
     for (; run != GT_NONE; last = run, run = index->runs[run].next) {
-        int64_t first = index->runs[run].first[GT_TICKS];
+        int64_t first = index->runs[run].first;
         if (first != INT64_MAX && first > before)
             break;
         if (first != INT64_MAX)
@@ -55,7 +54,7 @@ static uint64_t count_ahead(const gt_index *index, uint32_t run, int64_t before)
 {
     uint64_t bytes = 0;
     for (; run != GT_NONE; run = index->runs[run].next) {
-        int64_t first = index->runs[run].first[GT_TICKS];
+        int64_t first = index->runs[run].first;
         if (first != INT64_MAX && first > before)
             break;
         bytes += index->runs[run].end - index->runs[run].offset;
@@ -95,9 +94,7 @@ static bool alloc_pieces(gotrace_reader *reader)
 }
 
 /* A piece ends where a batch begins, after as many bytes in the file. The procs' batches are in the
- * file about in order of time. If they are long, so are the pieces. Damage is found without pieces:
- * their size, which depends on that of the window, has an effect on which altered times are
- * corrected. */
+ * file about in order of time. If they are long, so are the pieces. */
 bool gt_pieces_find(gotrace_reader *reader)
 {
     enum { MOST_AHEAD = 4 }; /* at most this part of a piece is decoded twice */
@@ -105,15 +102,14 @@ bool gt_pieces_find(gotrace_reader *reader)
     uint64_t bytes = 0, size = size_of_piece(reader), least = size, passed = 0, before = 0;
     bool by_time = reader->summary.version >= GT_FIRST_NUMBERED, /* not by sequence number */
         futile = reader->summary.type_records[GOTRACE_V1_FutileWakeup];
-    if (reader->v2 || reader->finds_damage || !by_time || futile || index->run_count == 0 ||
-        reader->summary.size < size)
+    if (reader->v2 || !by_time || futile || index->run_count == 0 || reader->summary.size < size)
         return true;
     if (!alloc_pieces(reader))
         return false;
     go_to_start(reader);
     int64_t last = INT64_MIN;
     for (size_t i = 0; i < index->run_count; i++) {
-        int64_t first = index->runs[i].first[GT_TICKS];
+        int64_t first = index->runs[i].first;
         if (bytes >= least && first != INT64_MAX && first > last) {
             uint64_t ahead = go_to_end(reader, first - 1, &passed);
             uint64_t piece = passed + ahead -
@@ -153,7 +149,6 @@ static bool begin_piece(const gotrace_reader *reader, gt_job *number)
     j->of = reader;
     j->before = p->ends[number->number - 1];
     j->until = p->ends[number->number];
-    j->waits = p->waits;
     for (size_t i = 0; i < p->index.proc_count; i++)
         j->runs[i] = p->runs[i] = find_run(&p->index, p->runs[i], j->before);
     return true;
@@ -183,8 +178,6 @@ static bool open_alone(gt_ahead *a, job *j)
     gt_states_assume(reader->states, &j->job.assumed);
     reader->order->assumed = &j->job.assumed;
     reader->order->first_ticks = p->first_ticks;
-    if (j->waits)
-        reader->order->max_wait = INT64_MAX;
     return true;
 }
 
@@ -524,7 +517,6 @@ static bool take(gotrace_reader *reader, bool *taken)
 {
     gt_pieces *p = reader->pieces;
     *taken = false;
-    p->waits = reader->order->max_wait == INT64_MAX;
     if (!gt_order_is_clean(reader->order)) {
         gt_ahead_drop(p->ahead, p->current);
         count_piece(p, false);

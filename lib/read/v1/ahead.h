@@ -8,14 +8,11 @@
  * one of another piece, is left to the reading thread.
  *
  * The pieces are the same for every number of threads, because the order of events at the same time
- * depends on where they begin, and so does the place at which bounds.c finds an impossible time.
- * There are none until 1.6, where the order is by number, and in traces with futile wake-ups, whose
- * positions in the order of the whole trace matter.
+ * depends on where they begin. There are none until 1.6, where the order is by number, and in
+ * traces with futile wake-ups, whose positions in the order of the whole trace matter.
  */
 #ifndef GT_V1_AHEAD_H
 #define GT_V1_AHEAD_H
-
-#include <stdatomic.h>
 
 #include "read/ahead.h"
 #include "read/v1/state.h"
@@ -25,7 +22,6 @@ typedef struct gt_pieces {
     size_t count, capacity;
     size_t current;
     gt_ahead *ahead;     /* NULL: one thread */
-    atomic_bool waits;   /* events may wait without limit: the clocks differ */
     uint32_t *runs;      /* of each proc: from which to decode the next piece to be checked ahead */
     gt_index index;      /* copy of the reader's, without its position in rows */
     int64_t first_ticks; /* of the trace, as in gt_order */

@@ -47,8 +47,7 @@ static bool refill(gotrace_reader *reader, gt_cursor *c, size_t need)
         room = (size_t)ahead;
     if (!gt_read_again(reader, c->base + left, c->window + left, room))
         return false;
-    if (!c->peeks)
-        gt_progress(reader, room);
+    gt_progress(reader, room);
     c->p = c->window;
     set_limit(c, left + room);
     memset(c->window + left + room, 0, SLACK);
@@ -58,11 +57,8 @@ static bool refill(gotrace_reader *reader, gt_cursor *c, size_t need)
 /* Moves to the proc's next run; the cursor ends after the last one. */
 static bool next_run(gotrace_reader *reader, gt_cursor *c)
 {
-    if (gt_cursor_strays(c) && !gt_cursor_mend(reader, c))
-        return false;
     if (c->next_run == GT_NONE) {
         c->run_end = 0;
-        gt_cursor_unbound(c);
         return true;
     }
     const gt_run *run = &reader->index.runs[c->next_run];
@@ -75,7 +71,6 @@ static bool next_run(gotrace_reader *reader, gt_cursor *c)
     c->batch_ticks = INT64_MIN;
     /* The run starts with the header of that batch, or (before the first batch) without one. */
     c->batch = run->batch == GOTRACE_NO_OFFSET ? GOTRACE_NO_OFFSET : run->batch - 1;
-    gt_cursor_bound(reader, c, run);
     return refill(reader, c, 0);
 }
 
@@ -109,15 +104,15 @@ static bool report_arity(gotrace_reader *reader, const gt_cursor *c, const gt_fr
 static void start_batch(const gotrace_reader *reader, gt_cursor *c, const uint64_t *v,
                         const uint8_t *next)
 {
-    int64_t first[GT_CLOCKS], ticks = (int64_t)v[c->with_seq ? 2 : 1];
-    bool timed = gt_find_first(reader, v, next, c->limit, first);
-    if (timed && gt_is_false_batch(c->batch_ticks, first[GT_TICKS])) {
+    int64_t first, ticks = (int64_t)v[c->with_seq ? 2 : 1];
+    bool timed = gt_find_first(reader, v, next, c->limit, &first);
+    if (timed && gt_is_false_batch(c->batch_ticks, first)) {
         c->seq += c->with_seq ? v[0] : 0;
         c->ticks = (int64_t)((uint64_t)c->ticks + v[c->with_seq]);
         return;
     }
     c->batch++;
-    c->batch_ticks = timed ? first[GT_TICKS] : ticks;
+    c->batch_ticks = timed ? first : ticks;
     c->ticks = ticks;
     if (c->with_seq)
         c->seq = v[1];
@@ -185,8 +180,7 @@ static bool decode_values(gotrace_reader *reader, gt_cursor *c, const gt_frame *
         fits = gt_varint(&p, frame->values_end, &v[count++]) > 0;
     if (!fits || p != frame->values_end || count != expected) {
         /* The first pass reported batches and samples. */
-        return frame->type == GOTRACE_V1_Batch || is_sample || c->peeks ||
-               report_arity(reader, c, frame);
+        return frame->type == GOTRACE_V1_Batch || is_sample || report_arity(reader, c, frame);
     }
     if (frame->type == GOTRACE_V1_Batch) {
         start_batch(reader, c, v, c->p + frame->size);
@@ -360,45 +354,14 @@ static bool decode_up_to(gotrace_reader *reader, gt_cursor *c, const gt_event *s
 bool gt_cursor_fill(gotrace_reader *reader, gt_cursor *c)
 {
     gt_event *start = c->events + (c->head > c->events + c->half ? 0 : c->half);
-    c->head = c->end = c->first = start;
-    if (!decode_up_to(reader, c, start, start + c->half) ||
-        (gt_cursor_strays(c) && !gt_cursor_mend(reader, c)))
+    c->head = c->end = start;
+    if (!decode_up_to(reader, c, start, start + c->half))
         return false;
-    c->ranges[GT_TICKS].before = c->ticks;
-    c->ranges[GT_SEQ].before = (int64_t)c->seq;
     if (c->end > start)
         return true;
     c->has_head = false;
     gt_cursor_close(reader, c);
     return true;
-}
-
-bool gt_cursor_last(gotrace_reader *reader, const gt_cursor *c, int64_t last[GT_CLOCKS])
-{
-    enum { HALF = 32 };
-    gt_event events[2 * HALF];
-    gt_cursor ahead = *c;
-    ahead.peeks = true;
-    ahead.window = gt_resize(&reader->heap, NULL, 0, c->window_size + SLACK);
-    if (!ahead.window)
-        return gt_fail_memory(reader);
-    ahead.base = offset_of(c, c->p);
-    ahead.p = ahead.window;
-    set_limit(&ahead, 0);
-    ahead.next_run = GT_NONE;
-    ahead.until = INT64_MAX;
-    gt_cursor_unbound(&ahead);
-    ahead.last = NULL;
-    ahead.head = ahead.events = events;
-    ahead.half = HALF;
-    bool done = refill(reader, &ahead, 0);
-    while (done && ahead.has_head)
-        done = gt_cursor_fill(reader, &ahead);
-    if (!done)
-        gt_cursor_close(reader, &ahead);
-    last[GT_TICKS] = ahead.ticks;
-    last[GT_SEQ] = (int64_t)ahead.seq;
-    return done;
 }
 
 bool gt_cursor_open(gotrace_reader *reader, gt_cursor *c, uint32_t proc, uint32_t run,
@@ -419,7 +382,6 @@ bool gt_cursor_open(gotrace_reader *reader, gt_cursor *c, uint32_t proc, uint32_
     c->window = gt_resize(&reader->heap, NULL, 0, c->window_size + SLACK);
     if (!c->window)
         return gt_fail_memory(reader);
-    gt_cursor_unbound(c);
     for (uint32_t i = 0; i < 2 * buffers.half; i++)
         buffers.events[i].proc = proc;
     return next_run(reader, c) && gt_cursor_fill(reader, c);
@@ -441,7 +403,6 @@ gt_cursor_place gt_cursor_save(const gt_cursor *c)
         return (gt_cursor_place){.has_head = false};
     return (gt_cursor_place){.head = *c->head,
                              .has_head = true,
-                             .mended = c->mended,
                              .next_run = c->next_run,
                              .at = offset_of(c, c->p),
                              .run_end = c->run_end,
@@ -449,8 +410,7 @@ gt_cursor_place gt_cursor_save(const gt_cursor *c)
                              .batch_ticks = c->batch_ticks,
                              .goroutine = c->goroutine,
                              .record = c->record,
-                             .batch = c->batch,
-                             .range = c->ranges[GT_TICKS]};
+                             .batch = c->batch};
 }
 
 void gt_cursor_restore(gotrace_reader *reader, gt_cursor *c, const gt_cursor_place *place)
@@ -463,9 +423,8 @@ void gt_cursor_restore(gotrace_reader *reader, gt_cursor *c, const gt_cursor_pla
         return;
     }
     c->head = c->last = c->events;
-    c->first = c->end = c->events + 1;
+    c->end = c->events + 1;
     *c->head = place->head;
-    c->mended = place->mended;
     c->next_run = place->next_run;
     c->p = c->window;
     set_limit(c, 0);
@@ -476,12 +435,6 @@ void gt_cursor_restore(gotrace_reader *reader, gt_cursor *c, const gt_cursor_pla
     c->goroutine = place->goroutine;
     c->record = place->record;
     c->batch = place->batch;
-    c->ranges[GT_TICKS] = place->range;
-}
-
-static bool ranges_equal(const gt_range *a, const gt_range *b)
-{
-    return a->low == b->low && a->width == b->width && a->before == b->before && a->end == b->end;
 }
 
 bool gt_places_equal(const gt_cursor_place *a, const gt_cursor_place *b)
@@ -490,10 +443,9 @@ bool gt_places_equal(const gt_cursor_place *a, const gt_cursor_place *b)
         return a->has_head == b->has_head;
     return a->head.offset == b->head.offset && a->head.ticks == b->head.ticks &&
            a->head.goroutine == b->head.goroutine && a->head.record == b->head.record &&
-           a->head.batch == b->head.batch && a->mended == b->mended && a->next_run == b->next_run &&
-           a->at == b->at && a->run_end == b->run_end && a->ticks == b->ticks &&
-           a->batch_ticks == b->batch_ticks && a->goroutine == b->goroutine &&
-           a->record == b->record && a->batch == b->batch && ranges_equal(&a->range, &b->range);
+           a->head.batch == b->head.batch && a->next_run == b->next_run && a->at == b->at &&
+           a->run_end == b->run_end && a->ticks == b->ticks && a->batch_ticks == b->batch_ticks &&
+           a->goroutine == b->goroutine && a->record == b->record && a->batch == b->batch;
 }
 
 void gt_cursor_close(gotrace_reader *reader, gt_cursor *c)

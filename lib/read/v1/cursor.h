@@ -38,14 +38,6 @@ static inline gt_place gt_event_place(const gt_event *event)
     return (gt_place){event->offset, event->batch, event->record};
 }
 
-/* The times or sequence numbers that events of the current run may have. */
-typedef struct gt_range {
-    int64_t low;    /* the least, ... */
-    uint64_t width; /* ... and the number of others; clocks that differ a little are allowed */
-    int64_t before; /* that of the event before gt_cursor.first */
-    int64_t end;    /* that of the event after the run */
-} gt_range;
-
 /*
  * A cursor decodes several events at a time into alternating halves of its buffer. Decoding in a
  * tight loop is a third faster than one event at a time, and the last event returned stays valid
@@ -58,7 +50,6 @@ typedef struct gt_cursor {
     uint32_t half;    /* capacity of a half */
     bool has_head;
     bool with_seq; /* until 1.6 */
-    bool peeks;    /* reads ahead: its problems are not reported, its bytes not counted */
     bool forced;   /* order.c: accept the head although it is not ready */
     uint32_t proc;
     gt_goroutine *running; /* order.c: cache of the goroutine found last */
@@ -66,12 +57,9 @@ typedef struct gt_cursor {
     const uint8_t *p;    /* read position in the window */
     const uint8_t *safe; /* before this, the values of a record can be read without bounds checks */
     const gt_v1_shape *shapes;
-    gt_event *last; /* the last event decoded */
-    int64_t ticks;  /* of that event */
-    int64_t until;  /* an event after this is the last one that gt_cursor_fill decodes */
-    gt_range ranges[GT_CLOCKS];
-    gt_event *first;      /* of the current run, among those that gt_cursor_fill decodes */
-    uint8_t mended;       /* number of corrections in the current run */
+    gt_event *last;       /* the last event decoded */
+    int64_t ticks;        /* of that event */
+    int64_t until;        /* an event after this is the last one that gt_cursor_fill decodes */
     uint64_t goroutine;   /* the goroutine that runs on the proc after that event */
     uint64_t seq;         /* of that event (until 1.6) */
     uint64_t record;      /* of the record at p */
@@ -101,12 +89,10 @@ bool gt_cursor_open(gotrace_reader *reader, gt_cursor *cursor, uint32_t proc, ui
 typedef struct gt_cursor_place {
     gt_event head;
     bool has_head;
-    uint8_t mended;
     uint32_t next_run;
     uint64_t at, run_end; /* offset of the next record */
     int64_t ticks, batch_ticks;
     uint64_t goroutine, record, batch;
-    gt_range range;
 } gt_cursor_place;
 
 /* Moves to the first event after cursor->until. */
@@ -120,36 +106,6 @@ bool gt_places_equal(const gt_cursor_place *a, const gt_cursor_place *b);
 bool gt_cursor_fill(gotrace_reader *reader, gt_cursor *cursor);
 
 void gt_cursor_close(gotrace_reader *reader, gt_cursor *cursor);
-
-/* Decodes the rest of the current run to get the time and sequence number of its last event. The
- * cursor does not move. */
-bool gt_cursor_last(gotrace_reader *reader, const gt_cursor *cursor, int64_t last[GT_CLOCKS])
-    __attribute__((cold));
-
-/* Determines the ranges of a run that the cursor begins. (bounds.c) */
-void gt_cursor_bound(const gotrace_reader *reader, gt_cursor *cursor, const gt_run *run);
-
-/* Allows any times and numbers. */
-static inline void gt_cursor_unbound(gt_cursor *cursor)
-{
-    cursor->ranges[GT_TICKS].width = cursor->ranges[GT_SEQ].width = UINT64_MAX;
-}
-
-static inline bool gt_is_outside(const gt_range *range, int64_t value)
-{
-    return (uint64_t)value - (uint64_t)range->low > range->width;
-}
-
-/* Whether the last event decoded has an impossible time or number. This is checked once for many
- * events, because an altered difference changes those of all later events of the batch. */
-static inline bool gt_cursor_strays(const gt_cursor *c)
-{
-    return gt_is_outside(&c->ranges[GT_TICKS], c->ticks) ||
-           (c->with_seq && gt_is_outside(&c->ranges[GT_SEQ], (int64_t)c->seq));
-}
-
-/* Corrects the times and numbers of the events [cursor->first, cursor->end). (bounds.c) */
-bool gt_cursor_mend(gotrace_reader *reader, gt_cursor *cursor) __attribute__((cold));
 
 /* The merge key of the head. */
 static inline int64_t gt_cursor_key(const gt_cursor *cursor)

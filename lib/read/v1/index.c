@@ -41,11 +41,9 @@ typedef struct skim {
     uint32_t proc;      /* of the current batch, GT_NONE before the first */
     uint64_t run_start; /* start of the current run of that proc */
     uint64_t run_batch, run_record;
-    uint64_t run_events;          /* number of timed events in it so far */
-    int64_t run_first[GT_CLOCKS]; /* of the first of them */
-    int64_t batch_ticks;          /* of the last batch, and of its first event */
-    uint64_t last_batches;        /* number of batches after the frequency */
-    bool ends_with_tables;        /* there is one, and it has no timed events */
+    uint64_t run_events; /* number of timed events in it so far */
+    int64_t run_first;   /* time of the first of them */
+    int64_t batch_ticks; /* of the last batch, and of its first event */
 } skim;
 
 static uint64_t offset_of(const skim *s, const uint8_t *p)
@@ -145,7 +143,7 @@ static bool run_close(skim *s, uint64_t end)
                               .end = end,
                               .batch = s->run_batch,
                               .record = s->run_record,
-                              .first = {s->run_first[GT_TICKS], s->run_first[GT_SEQ]},
+                              .first = s->run_first,
                               .next = GT_NONE};
     if (proc->last_run == GT_NONE)
         proc->first_run = n;
@@ -184,7 +182,7 @@ static bool find_proc(skim *s, int64_t id, uint32_t *found)
     return true;
 }
 
-static bool start_batch(skim *s, int64_t id, uint64_t offset, const int64_t first[GT_CLOCKS])
+static bool start_batch(skim *s, int64_t id, uint64_t offset, int64_t first)
 {
     enum { LARGE = 4096 }; /* bytes; a run has several smaller batches, to need less memory */
     uint32_t proc;
@@ -196,7 +194,7 @@ static bool start_batch(skim *s, int64_t id, uint64_t offset, const int64_t firs
     }
     if (!find_proc(s, id, &proc))
         return false;
-    if (proc != s->proc || offset - s->run_start >= LARGE || s->last_batches == 1) {
+    if (proc != s->proc || offset - s->run_start >= LARGE) {
         if (!run_close(s, offset))
             return false;
         s->proc = proc;
@@ -205,7 +203,7 @@ static bool start_batch(skim *s, int64_t id, uint64_t offset, const int64_t firs
         s->run_record = s->record;
     }
     if (s->run_events == 0)
-        memcpy(s->run_first, first, sizeof s->run_first);
+        s->run_first = first;
     s->index->procs[proc].summary.batches++;
     s->batches++;
     return true;
@@ -372,16 +370,14 @@ static bool put_exit(skim *s, const uint64_t *v)
 static bool put_Batch(skim *s, const gt_frame *frame, const uint64_t *v, size_t count)
 {
     (void)count;
-    int64_t first[GT_CLOCKS],
-        ticks = (int64_t)v[s->reader->summary.version < GT_FIRST_NUMBERED ? 2 : 1];
-    bool timed = gt_find_first(s->reader, v, s->p + frame->size, s->end, first);
-    if (timed && gt_is_false_batch(s->batch_ticks, first[GT_TICKS]))
+    int64_t first, ticks = (int64_t)v[s->reader->summary.version < GT_FIRST_NUMBERED ? 2 : 1];
+    bool timed = gt_find_first(s->reader, v, s->p + frame->size, s->end, &first);
+    if (timed && gt_is_false_batch(s->batch_ticks, first))
         return gt_report(s->reader, GOTRACE_RULE_BATCH_EVENT, place_of(s, s->p),
                          "this is no batch: its time, %lld ticks, is far from that of the batch "
                          "before it, %lld; it is skipped",
-                         (long long)first[GT_TICKS], (long long)s->batch_ticks);
-    s->batch_ticks = timed ? first[GT_TICKS] : ticks;
-    s->last_batches += s->index->has_frequency;
+                         (long long)first, (long long)s->batch_ticks);
+    s->batch_ticks = timed ? first : ticks;
     return start_batch(s, (int64_t)v[0], offset_of(s, s->p), first);
 }
 
@@ -646,29 +642,6 @@ static void fill_summary(skim *s)
     summary->frequency = index->frequency;
 }
 
-/* From 1.11 on the tracer writes the frequency after all events, and then begins a batch for the
- * tables, whose time is later than theirs. If several procs begin later, it is
- * altered or no time. */
-static int64_t end_of_events(const skim *s)
-{
-    enum { SLACK = 64 }; /* clocks may differ by this part of the trace */
-    const gt_index *index = s->index;
-    int64_t first = s->batch_ticks;
-    size_t procs = 0, later = 0;
-    for (size_t i = 0; i < index->proc_count; i++) {
-        const gt_proc_index *proc = &index->procs[i];
-        if (proc->first_run == GT_NONE)
-            continue;
-        procs++;
-        later += index->runs[proc->last_run].first[GT_TICKS] > s->batch_ticks;
-        if (index->runs[proc->first_run].first[GT_TICKS] < first)
-            first = index->runs[proc->first_run].first[GT_TICKS];
-    }
-    if (!s->ends_with_tables || s->ended || later > (procs > 1))
-        return INT64_MAX;
-    return gt_time_add(s->batch_ticks, gt_time_between(first, s->batch_ticks) / SLACK);
-}
-
 static bool check_whole(skim *s)
 {
     gotrace_summary *summary = &s->reader->summary;
@@ -700,7 +673,6 @@ static bool skim_all(skim *s)
         if (offset_of(s, s->p) >= s->text ? !end_at_text(s) : !skim_slowly(s))
             return false;
     }
-    s->ends_with_tables = s->last_batches == 1 && s->run_events == 0;
     return run_close(s, offset_of(s, s->p));
 }
 
@@ -741,6 +713,5 @@ bool gt_index_build(gotrace_reader *reader)
     }
     reader->reported = 0;
     fill_summary(&s);
-    index->end_ticks = end_of_events(&s);
     return ok && check_whole(&s) && gt_index_finish(reader);
 }

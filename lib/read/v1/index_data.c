@@ -31,7 +31,7 @@ void gt_index_forget(gotrace_reader *reader, uint64_t text)
 }
 
 bool gt_find_first(const gotrace_reader *reader, const uint64_t *v, const uint8_t *p,
-                   const uint8_t *end, int64_t first[GT_CLOCKS])
+                   const uint8_t *end, int64_t *first)
 {
     enum { MOST = 32 }; /* bytes that both passes have */
     gt_frame frame;
@@ -39,16 +39,17 @@ bool gt_find_first(const gotrace_reader *reader, const uint64_t *v, const uint8_
     const gt_v1_shape *shapes = reader->index.shapes;
     int version = reader->summary.version;
     size_t size = end - p > MOST ? MOST : (size_t)(end - p);
-    first[GT_TICKS] = first[GT_SEQ] = INT64_MAX;
+    *first = INT64_MAX;
     if (gt_wire_frame(shapes, version, reader->limits.string_bytes, p, size, &frame) !=
             GT_WIRE_OK ||
         !(shapes[frame.type].flags & GOTRACE_SPEC_TIMED))
         return false;
     p = frame.values;
-    if (version < GT_FIRST_NUMBERED && gt_varint(&p, frame.values_end, &difference) > 0)
-        first[GT_SEQ] = (int64_t)(v[1] + difference);
+    bool numbered = version < GT_FIRST_NUMBERED; /* a sequence number precedes the time */
+    if (numbered)
+        gt_varint(&p, frame.values_end, &difference);
     if (gt_varint(&p, frame.values_end, &difference) > 0)
-        first[GT_TICKS] = (int64_t)(v[version < GT_FIRST_NUMBERED ? 2 : 1] + difference);
+        *first = (int64_t)(v[numbered ? 2 : 1] + difference);
     return shapes[frame.type].action != GT_ACTION_SAMPLE;
 }
 

@@ -44,9 +44,7 @@ struct gt_order {
     int64_t next_exit;   /* time of the earliest of those, INT64_MAX also if there is none */
     int64_t first_ticks; /* time of the earliest event */
     int64_t last_ticks;
-    int64_t max_wait;   /* ticks an event may wait before damage is considered */
-    bool lost;          /* an event waited for a lost one: later ones do not wait */
-    int64_t first_late; /* ticks of the earliest event that waited longer than most do */
+    int64_t max_wait; /* ticks an event may wait; INT64_MAX until one was forced */
     uint64_t last_offset, last_seq;
     uint64_t gc_seq;
     bool gc_known;           /* or not needed yet, in a piece; see assumed */

@@ -473,8 +473,8 @@ bool gt_v2_ahead_start(gotrace_reader *reader)
                                      close_generation};
     struct gt_v2 *v2 = reader->v2;
     size_t first = v2->entered ? v2->current + 1 : 1;
-    if (reader->config.threads < 2 || v2->ahead || reader->finds_damage ||
-        reader->damage_searched || first >= v2->generation_count || are_small(reader))
+    if (reader->config.threads < 2 || v2->ahead || first >= v2->generation_count ||
+        are_small(reader))
         return true;
     v2->ahead = gt_ahead_start(reader, &way, first, v2->generation_count);
     return v2->ahead || gt_fail_memory(reader);

@@ -33,17 +33,33 @@ static bool refill(gotrace_reader *reader, gt_v2_cursor *c)
     return true;
 }
 
+/* A thread begins a batch after the last event of the one before. Source: Go 1.27,
+ * runtime/tracebuf.go, traceWriter.refill. */
+static bool check_start(gotrace_reader *reader, const gt_v2_cursor *c, const gt_batch *batch)
+{
+    const struct gt_v2 *v2 = reader->v2;
+    int64_t by = gt_time_between(gt_v2_ns(batch->time, v2->ns_per_tick), c->time);
+    return !c->thread || by <= v2->rounding ||
+           gt_report(reader, GOTRACE_RULE_CLOCK_BACK,
+                     (gt_place){batch->offset, c->next_batch, GOTRACE_NO_OFFSET},
+                     "the batch begins %lld ns before the last event of the thread's batch before "
+                     "it, which is at 0x%llx",
+                     (long long)by, (unsigned long long)v2->batches[c->batch].offset);
+}
+
 static bool open_batch(gotrace_reader *reader, gt_v2_cursor *c)
 {
     const gt_batch *batch = &reader->v2->batches[c->next_batch];
-    const gt_batch *last = c->batch == GT_NONE ? NULL : &reader->v2->batches[c->batch];
+    if (c->batch != GT_NONE && !check_start(reader, c, batch))
+        return false;
     c->batch = c->next_batch;
     c->next_batch = batch->next;
     c->p = c->limit = c->window;
     c->base = batch->data;
     c->end_of_batch = batch->data + batch->size;
     c->damaged = 0;
-    return gt_v2_check_batch(reader, c, last) && refill(reader, c);
+    c->time = 0;
+    return refill(reader, c);
 }
 
 /* A varint of which ten bytes can be read. */
@@ -191,7 +207,7 @@ static gt_v2_event *decode(gotrace_reader *reader, gt_v2_cursor *c, gt_v2_event 
             break;
         }
         if (time == 0)
-            time = gt_v2_ns(c->start, ns_per_tick);
+            time = gt_v2_ns(v2->batches[batch].time, ns_per_tick);
         time = gt_time_add(time, gt_v2_ns(dt, ns_per_tick));
         e->time = time;
         e->offset = shift + (uint64_t)(uintptr_t)start;
@@ -226,17 +242,6 @@ static bool make_ready(gotrace_reader *reader, gt_v2_cursor *c, bool *ok)
     }
 }
 
-/* A record cannot be read. The one before it is as likely to be the damaged one: its difference of
- * time, which moves all events after it in the batch, is not used. */
-static void distrust_last(gt_v2_cursor *c, const gt_v2_event *start, double ns_per_tick)
-{
-    gt_v2_event *last = c->end - 1;
-    if (c->end == start || last->batch != c->batch)
-        return;
-    bool first = last == start || last[-1].batch != c->batch;
-    last->time = c->time = first ? gt_v2_ns(c->start, ns_per_tick) : last[-1].time;
-}
-
 bool gt_v2_cursor_fill(gotrace_reader *reader, gt_v2_cursor *c)
 {
     gt_v2_event *start = c->events + (c->head > c->events + c->half ? 0 : c->half);
@@ -246,10 +251,6 @@ bool gt_v2_cursor_fill(gotrace_reader *reader, gt_v2_cursor *c)
     while (c->end < end && make_ready(reader, c, &ok)) {
         const char *bad = NULL;
         c->end = decode(reader, c, c->end, end, &bad);
-        if (bad)
-            distrust_last(c, start, reader->v2->ns_per_tick);
-        if (c->time > c->check_after && !gt_v2_check_times(reader, c, start))
-            return false;
         if (bad && !skip_damage(reader, c, bad, *c->p))
             return false;
     }
@@ -325,8 +326,6 @@ bool gt_v2_open_cursors(gotrace_reader *reader, struct gt_v2 *v2, gt_generation 
     v2->cursor_count = 0;
     if (!create_cursors(reader, v2, g))
         return false;
-    gt_v2_start_times(v2);
-    gt_v2_bound_generation(reader, v2);
     size_t n = v2->cursor_count, window = GT_V2_MAX_BATCH;
     if (n == 0)
         return true;

@@ -72,15 +72,6 @@ static bool report_cut(gotrace_reader *reader, const struct gt_v2 *v2, const gt_
     return go_on;
 }
 
-/* Forces the earliest waiting event: what it waits for does not occur. */
-static bool force_earliest(gotrace_reader *reader, struct gt_v2 *v2)
-{
-    gt_v2_cursor *c = &v2->cursors[gt_waits_release(&v2->waits)];
-    c->forced = true;
-    heap_push(v2, c);
-    return report_cut(reader, v2, c->head);
-}
-
 /* Whether and when a waiting event is accepted depends on more than one generation. */
 static bool void_assumptions(struct gt_v2 *v2)
 {
@@ -88,51 +79,15 @@ static bool void_assumptions(struct gt_v2 *v2)
     return false;
 }
 
-/* Nothing is ready, but events are left. */
+/* Nothing is ready, but events are left: what they wait for does not occur. Forces the earliest. */
 static bool force(gotrace_reader *reader, struct gt_v2 *v2)
 {
-    return v2->assumed ? void_assumptions(v2) : force_earliest(reader, v2);
-}
-
-/* ---- waiting too long ---------------------------------------------------------------------- */
-
-/* Finds damage, and corrects the times of the events that are decoded. What other threads checked
- * without that knowledge is not used. */
-static bool search_damage(gotrace_reader *reader, struct gt_v2 *v2)
-{
-    gt_ahead_free(v2->ahead);
-    v2->ahead = NULL;
-    if (!gt_find_damage(reader))
-        return false;
-    gt_v2_bound_generation(reader, v2);
-    for (size_t i = 0; i < v2->cursor_count; i++)
-        if (v2->cursors[i].has_head && !gt_v2_mend_times(reader, &v2->cursors[i]))
-            return false;
-    size_t count = v2->heap_count;
-    v2->heap_count = 0;
-    for (size_t i = 0; i < count; i++)
-        heap_push(v2, v2->heap[i].cursor);
-    return true;
-}
-
-/* The earliest waiting event has waited too long. */
-__attribute__((cold)) static bool resolve_long_wait(gotrace_reader *reader, struct gt_v2 *v2)
-{
-    gt_generation *g = &v2->generations[v2->current];
     if (v2->assumed)
         return void_assumptions(v2);
-    if (!reader->damage_searched && g->summary.complete)
-        return search_damage(reader, v2);
-    if (g->damaged || !g->summary.complete)
-        return force_earliest(reader, v2);
-    v2->unlimited_wait = true;
-    return true;
-}
-
-static inline bool waits_too_long(const struct gt_v2 *v2, const gt_v2_cursor *c)
-{
-    return v2->waits.parked_count && !v2->unlimited_wait &&
-           gt_time_between(gt_waits_earliest(&v2->waits), c->head->time) > GT_MAX_WAIT_NS;
+    gt_v2_cursor *c = &v2->cursors[gt_waits_release(&v2->waits)];
+    c->forced = true;
+    heap_push(v2, c);
+    return report_cut(reader, v2, c->head);
 }
 
 /* ---- generations --------------------------------------------------------------------------- */
@@ -252,7 +207,6 @@ static bool enter_generation(gotrace_reader *reader, struct gt_v2 *v2, gt_genera
         return false;
     v2->heap_count = 0;
     v2->proc_searches = 0;
-    v2->unlimited_wait = reader->finds_damage;
     for (size_t i = 0; i < v2->cursor_count; i++)
         if (v2->cursors[i].has_head)
             heap_push(v2, &v2->cursors[i]);
@@ -415,11 +369,6 @@ __attribute__((always_inline)) static inline bool advance(gotrace_reader *reader
     bool ok;
     *none = false;
     while ((c = choose(reader, v2, &ok))) {
-        if (waits_too_long(v2, c)) {
-            if (!resolve_long_wait(reader, v2))
-                return false;
-            continue;
-        }
         gt_followed followed = gt_v2_follow(v2, c);
         if (followed == GT_FOLLOW_FAILED)
             return false;

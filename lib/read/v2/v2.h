@@ -7,7 +7,6 @@
  *   clocks.c      the batch of clocks of each generation, and the frequency
  *   tables.c      loads the tables of a generation: strings, stacks, samples, clocks
  *   cursor.c      decodes the events of one thread, several at a time
- *   times.c       times that damage has moved
  *   order.c       merges the events of all threads. In v2 order and state cannot be separated,
  *                 because an event is ready when the states fit:
  *   follow.c      requirements and effects of events
@@ -54,7 +53,6 @@ typedef struct gt_batch {
     uint32_t size; /* bytes of data */
     uint32_t next; /* the thread's next batch of the generation, or GT_NONE */
     uint8_t kind;
-    bool late; /* it has events after the thread's next batch; see gt_find_damage */
 } gt_batch;
 
 /* A generation: consecutive batches in the file. */
@@ -100,14 +98,6 @@ typedef struct gt_v2_thread {
     uint8_t assumed; /* GT_KNOWN_*: used before that */
 } gt_v2_thread;
 
-enum { GT_V2_MOST_CHECKS = 8 }; /* of the times of a batch, to keep the work linear */
-
-/* A corrected difference of time: the offset of its record, and ns by which it was reduced. */
-typedef struct gt_v2_move {
-    uint64_t offset;
-    int64_t by;
-} gt_v2_move;
-
 /* The events of one thread in the current generation. */
 typedef struct gt_v2_cursor {
     gt_v2_event *head, *end, *events; /* buffer of two halves, see v1/cursor.h */
@@ -122,17 +112,8 @@ typedef struct gt_v2_cursor {
     uint64_t batch; /* of the current batch */
     uint32_t next_batch;
     uint32_t damaged; /* number of damaged places in the batch */
-    uint64_t damage;  /* offset of the last unreadable record or altered time decoded; 0: none */
+    uint64_t damage;  /* offset of the last unreadable record decoded; 0: none */
     int64_t time;     /* of the last event decoded, 0 at the start of a batch */
-    uint64_t start;   /* the batch's timestamp */
-    /* See times.c. */
-    uint64_t previous;   /* ticks: timestamp of the batch before, as far as it is not damaged */
-    int64_t check_after; /* check decoded events if the last one is later */
-    uint8_t checks;      /* number of checks of the current batch */
-    uint64_t jump;       /* offset of a record not yet decoded whose time is altered; 0: none */
-    int64_t jump_by;     /* ns by which the events from there on are too late */
-    gt_v2_move moves[GT_V2_MOST_CHECKS]; /* the jumps of the batch so far */
-    unsigned move_count;
 } gt_v2_cursor;
 
 typedef struct gt_v2_sample {
@@ -195,9 +176,8 @@ struct gt_v2 {
     gt_v2_sample *samples;
     size_t sample_count, sample_capacity, next_sample;
     double ns_per_tick;
-    int64_t rounding;      /* ns by which rounding may make an event of the generation too early */
-    uint64_t latest_ticks; /* a time after all events of the generation, UINT64_MAX: unknown */
-    uint8_t *buffer;       /* a batch of a table, or one that is read ahead */
+    int64_t rounding; /* ns by which rounding may make an event of the generation too early */
+    uint8_t *buffer;  /* a batch of a table, or one that is read ahead */
     gt_v2_cursor *cursors;
     size_t cursor_count, cursor_capacity;
     gt_v2_event *events; /* of all cursors */
@@ -233,7 +213,6 @@ struct gt_v2 {
     uint64_t syncs;
     unsigned proc_searches;  /* in this generation; see resume.c */
     bool entered;            /* a generation has begun */
-    bool unlimited_wait;     /* in this generation, events wait without limit */
     bool no_output;          /* nobody reads the output */
     gt_assumptions *assumed; /* the state before this generation is not known; NULL: it is known */
     struct gt_ahead *ahead;  /* threads that check later generations; NULL: none */
@@ -284,19 +263,6 @@ const uint8_t *gt_v2_read_record(const struct gt_v2 *v2, const uint8_t *p, const
 /* Sets *damage to the first damage that makes reading lose bytes or tables, if there is any. False
  * if reading must stop. */
 bool gt_v2_find_damage(gotrace_reader *reader, gotrace_error *damage);
-
-/* Sets `previous` of new cursors to the beginning of the generation. */
-void gt_v2_start_times(struct gt_v2 *v2);
-/* Sets latest_ticks. */
-void gt_v2_bound_generation(const gotrace_reader *reader, struct gt_v2 *v2);
-/* Call when the cursor begins a batch; last: the one before, or NULL. Sets the start of its times,
- * and what is checked. Like the next ones, returns false if reading must stop. */
-bool gt_v2_check_batch(gotrace_reader *reader, gt_v2_cursor *cursor, const gt_batch *last);
-/* Corrects the times of the cursor's batch in its decoded events, which begin at `start`. */
-bool gt_v2_check_times(gotrace_reader *reader, gt_v2_cursor *cursor, gt_v2_event *start)
-    __attribute__((cold));
-/* Corrects the times of decoded events, after gt_find_damage. */
-bool gt_v2_mend_times(gotrace_reader *reader, gt_v2_cursor *cursor) __attribute__((cold));
 
 /* gt_v2_start initialises the state. gt_v2_thread_of: the thread with that id, created if
  * necessary. */
