@@ -37,10 +37,10 @@ int where_open(expression *x, const char *text, const char *where)
  */
 
 /* What messages say of the kinds that have names. */
-static const char *kind_of(moment_kind kind, bool part)
+static const char *kind_of(moment_kind kind)
 {
     switch (kind) {
-    case MOMENT_WAIT: return part ? "wait that may match has the reason" : "wait has the reason";
+    case MOMENT_WAIT: return "wait has the reason";
     case MOMENT_STW: return "stop of the world has the reason";
     case MOMENT_TASK: return "task has the name";
     case MOMENT_REGION: return "region has the name";
@@ -87,7 +87,6 @@ void where_named(void *ctx, const stacks *names, moment_kind kind, uint32_t name
 void where_names_end(where_names *w, const find_job *job)
 {
     pthread_mutex_lock(&w->lock);
-    w->part = w->part || job->part_named;
     w->stopped = w->stopped || job->stopped;
     pthread_mutex_unlock(&w->lock);
 }
@@ -95,7 +94,7 @@ void where_names_end(where_names *w, const find_job *job)
 void where_names_report(where_names *w)
 {
     for (size_t i = 0; i < w->count && !w->stopped; i++) {
-        w->names[i].name.kind = kind_of(w->names[i].kind, w->part);
+        w->names[i].name.kind = kind_of(w->names[i].kind);
         asked_report(&w->names[i].name);
     }
 }

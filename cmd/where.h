@@ -17,7 +17,6 @@ typedef struct where_names {
         moment_kind kind;
     } * names;
     size_t count;
-    bool part;    /* see part_named of find_job */
     bool stopped; /* a trace was not read to its end */
     pthread_mutex_t lock;
 } where_names;

@@ -82,8 +82,7 @@ static int search_trace(session *s, input *in, const expression *what, find_run 
                     .range = all->when.given ? &select.range : NULL,
                     /* Reading on another thread, it would write problems between moments. */
                     .threads = s->report ? 1 : (size_t)s->set->threads,
-                    .counts = options_of(s)->count,
-                    .only_number = options_of(s)->count && !all->when.given};
+                    .counts = options_of(s)->count};
     if (moments_find(&job, in->reader) == GOTRACE_ERROR)
         findings_add(&in->found, gotrace_reader_error(in->reader));
     status = where_finish(&job, "");

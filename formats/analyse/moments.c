@@ -2,11 +2,140 @@
 #include "formats/analyse/moments.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "formats/analyse/moments_run.h"
+#include "formats/analyse/search.h"
+#include "formats/analyse/states.h"
 #include "formats/analyse/vector.h"
-#include "gotrace_experimental.h"
+
+typedef struct open_region {
+    uint32_t name, stack;
+    int64_t begin;
+} open_region;
+
+typedef struct find_goroutine {
+    goroutine g;
+    int64_t created;
+    int64_t begin; /* of its state */
+    bool cut;      /* the state began before the trace */
+    open_region *regions;
+    size_t region_count, region_room;
+} find_goroutine;
+
+typedef struct open_task {
+    uint64_t goroutine;
+    uint32_t name, function, stack;
+    int64_t begin;
+} open_task;
+
+/* A stop-the-world, a GC cycle, or a level: active if depth is not 0. */
+typedef struct open_moment {
+    moment m;
+    size_t depth;
+} open_moment;
+
+typedef struct find_run {
+    find_job *job;
+    const expression *what;
+    feed feed;
+    stacks *stacks;
+    search search;
+    states states;
+    int64_t now;                      /* of the event */
+    int64_t least[MOMENT_KIND_COUNT]; /* search_least */
+    idmap tasks;                      /* open_task */
+    idmap alive;                      /* goroutines, if their number is wanted */
+    open_moment stop, cycle;
+    open_moment *levels; /* by number of a term */
+} find_run;
+
+static inline bool wants(const find_run *r, unsigned kinds)
+{
+    return r->what->kinds & kinds;
+}
+
+static uint32_t function_of(const find_run *r, uint64_t id)
+{
+    const goroutine *g = states_goroutine(&r->states, id);
+    return g ? g->function : 0;
+}
+
+static inline uint32_t stack_of(find_run *r, const gotrace_event *e)
+{
+    return stacks_of(r->stacks, e->generation_index, e->stack);
+}
+
+/* A time of states.h, which in v1 may be later than that of the event. */
+static int64_t time_of(const find_run *r, int64_t time)
+{
+    return time > r->now ? r->now : time;
+}
+
+/* ---- goroutines -------------------------------------------------------------------------------
+ */
+
+static void goroutine_begins(void *ctx, goroutine *g, const gotrace_event *e)
+{
+    const find_run *r = ctx;
+    find_goroutine *own = (find_goroutine *)g;
+    own->cut = e->from != GOTRACE_STATE_NOT_EXIST;
+    own->created = own->begin = own->cut ? time_of(r, g->created) : r->now;
+}
+
+static bool kind_of(uint8_t state, uint8_t *kind)
+{
+    switch (state) {
+    case GOTRACE_STATE_RUNNING: *kind = MOMENT_RUN; return true;
+    case GOTRACE_STATE_RUNNABLE: *kind = MOMENT_SCHED; return true;
+    case GOTRACE_STATE_WAITING: *kind = MOMENT_WAIT; return true;
+    case GOTRACE_STATE_SYSCALL: *kind = MOMENT_SYSCALL; return true;
+    default: return false; /* not a state of a goroutine that exists */
+    }
+}
+
+/* A moment that is a state of a goroutine ends now. A run has the stack and the reason with which
+ * it ended. */
+static void offer_state(find_run *r, const find_goroutine *own, uint8_t kind,
+                        const gotrace_event *e)
+{
+    const interval *i = &own->g.current;
+    moment m = {.kind = kind,
+                .begun = !own->cut,
+                .ended = e != NULL,
+                .begin = own->begin,
+                .end = r->now,
+                .goroutine = own->g.id,
+                .function = own->g.function};
+    if (kind == MOMENT_RUN) {
+        m.stack = e && e->goroutine == own->g.id ? stack_of(r, e) : 0;
+        m.name = e ? stacks_reason(r->stacks, e->reason) : 0;
+    } else {
+        m.stack = i->stack;
+        m.name = i->reason;
+        m.cause = kind == MOMENT_SCHED ? i->cause : 0;
+    }
+    search_offer(&r->search, &m);
+}
+
+/* Whether a moment of a state that ends now is too short. */
+static inline bool is_short(const find_run *r, uint8_t kind, int64_t begin)
+{
+    return begin <= r->now && (uint64_t)r->now - (uint64_t)begin < (uint64_t)r->least[kind];
+}
+
+static void state_ends(void *ctx, goroutine *g, const interval *i, const gotrace_event *e)
+{
+    find_run *r = ctx;
+    find_goroutine *own = (find_goroutine *)g;
+    uint8_t kind;
+    if (i->next == i->state) /* it was only reported again */
+        return;
+    if (i->state == GOTRACE_STATE_WAITING)
+        search_saw(&r->search, MOMENT_WAIT, i->reason);
+    if (kind_of(i->state, &kind) && wants(r, MOMENT_BIT(kind)) && !is_short(r, kind, own->begin))
+        offer_state(r, own, kind, e);
+    own->begin = r->now;
+    own->cut = false;
+}
 
 /* ---- regions ----------------------------------------------------------------------------------
  */
@@ -25,12 +154,15 @@ static void region_ends(find_run *r, const find_goroutine *own, const open_regio
                                        .name = region->name});
 }
 
-/* Regions that are open end with their goroutine. */
+/* Regions that are open end with their goroutine, and so does a wait forever, which is no moment.
+ */
 static void goroutine_ends(void *ctx, goroutine *g, int64_t time, const gotrace_event *e)
 {
     find_run *r = ctx;
     find_goroutine *own = (find_goroutine *)g;
     (void)time;
+    if (g->current.state == GOTRACE_STATE_WAITING)
+        search_saw(&r->search, MOMENT_WAIT, g->current.reason);
     while (own->region_count > 0)
         region_ends(r, own, &own->regions[--own->region_count], true, e != NULL);
     free(own->regions);
@@ -39,7 +171,7 @@ static void goroutine_ends(void *ctx, goroutine *g, int64_t time, const gotrace_
 
 static void region_event(find_run *r, const gotrace_event *e)
 {
-    find_goroutine *own = goroutine_of(r, e->goroutine);
+    find_goroutine *own = (find_goroutine *)states_goroutine(&r->states, e->goroutine);
     if (!own)
         return;
     if (e->kind == GOTRACE_KIND_REGION_END) {
@@ -235,10 +367,7 @@ static void add_event(find_run *r, const gotrace_event *e)
     /* The sync that ends a trace is later than its end. */
     if (e->kind != GOTRACE_KIND_SYNC)
         r->now = e->time;
-    if (!moment_states_pass(r, e))
-        states_event(&r->states, e);
-    else if (!wants(r, MOMENT_BIT(MOMENT_GOROUTINES)))
-        return;
+    states_step(&r->states, e, state_ends, NULL);
     if (e->flags & GOTRACE_EVENT_NO_BEGIN)
         return;
     switch ((gotrace_kind)e->kind) {
@@ -296,86 +425,20 @@ static bool needs_goroutines(const find_run *r)
            search_tests(&r->search, OP_FUNCTION);
 }
 
-/* Whether no state is too short. */
-static bool wants_all_states(const find_run *r)
-{
-    for (size_t i = 0; i < MOMENT_STATE_COUNT; i++)
-        if (!wants(r, MOMENT_BIT(i)) || r->least[i] > 0)
-            return false;
-    return true;
-}
-
-/* Determines what of the events is needed. */
-static void plan(find_run *r)
-{
-    const search *s = &r->search;
-    bool regions = wants(r, MOMENT_BIT(MOMENT_REGION)), of_states = wants(r, MOMENT_STATES);
-    bool all = false;
-    for (size_t i = 0; i < MOMENT_KIND_COUNT; i++)
-        r->least[i] = search_least(&r->search, (moment_kind)i);
-    for (size_t i = 0; i < MOMENT_STATE_COUNT; i++)
-        all = all || (wants(r, MOMENT_BIT(i)) && r->least[i] == 0);
-    r->no_functions = r->states.v1 && gotrace_reader_summary(r->feed.reader)->stacks == 0;
-    r->needs_stacks = !r->job->counts || search_tests(s, OP_STACK);
-    r->needs_reasons = !r->job->counts || search_tests_names(s, MOMENT_STATES);
-    r->by_goroutine = of_states && !regions &&
-                      (search_tests(s, OP_FUNCTION) || search_tests(s, OP_GOROUTINE) ||
-                       (all && r->job->only_number));
-    r->all_states = wants_all_states(r);
-    r->job->part_named = search_tests(s, OP_FUNCTION) || search_tests(s, OP_GOROUTINE) ||
-                         search_tests(s, OP_STACK);
-}
-
-/* Restricts reading to the events that the moments need. Without some transitions the states of
- * goroutines are not right, but those that are wanted are, and where they start is. */
-static void select_events(const find_run *r)
+/* The kinds of the events that the moments need if no goroutine is needed. */
+static uint32_t kinds_of(const find_run *r)
 {
     static const uint32_t kinds_of[MOMENT_KIND_COUNT] = {
         [MOMENT_STW] = RANGES,
         [MOMENT_GC] = RANGES,
         [MOMENT_TASK] = 1U << GOTRACE_KIND_TASK_BEGIN | 1U << GOTRACE_KIND_TASK_END,
-        [MOMENT_REGION] = 1U << GOTRACE_KIND_REGION_BEGIN | 1U << GOTRACE_KIND_REGION_END,
         [MOMENT_LOG] = 1U << GOTRACE_KIND_LOG,
         [MOMENT_HEAP] = 1U << GOTRACE_KIND_METRIC,
     };
-    /* The beginnings of states that are needed for their stacks. A goroutine that blocks forever
-     * ends its regions. */
-    static const uint32_t begins_of[MOMENT_KIND_COUNT] = {
-        [MOMENT_SCHED] = 1U << GOTRACE_STATE_RUNNABLE,
-        [MOMENT_WAIT] = 1U << GOTRACE_STATE_WAITING,
-        [MOMENT_SYSCALL] = 1U << GOTRACE_STATE_SYSCALL,
-        [MOMENT_REGION] = 1U << GOTRACE_STATE_WAITING,
-    };
-    static const gotrace_state state_of[MOMENT_KIND_COUNT] = {
-        [MOMENT_RUN] = GOTRACE_STATE_RUNNING,
-        [MOMENT_SCHED] = GOTRACE_STATE_RUNNABLE,
-        [MOMENT_WAIT] = GOTRACE_STATE_WAITING,
-        [MOMENT_SYSCALL] = GOTRACE_STATE_SYSCALL,
-    };
     uint32_t kinds = 1U << GOTRACE_KIND_SYNC;
-    uint32_t changes = 1U << GOTRACE_STATE_UNDETERMINED | 1U << GOTRACE_STATE_NOT_EXIST;
-    /* states_beginning_ends */
-    if (r->states.v1)
-        kinds |= 1U << GOTRACE_KIND_METRIC;
-    /* v1: short system calls take no time. */
-    if (wants(r, MOMENT_BIT(MOMENT_SYSCALL)) && r->least[MOMENT_SYSCALL] == 0)
-        kinds |= 1U << GOTRACE_KIND_SYSCALL;
-    for (size_t i = 0; i < MOMENT_KIND_COUNT; i++) {
+    for (size_t i = 0; i < MOMENT_KIND_COUNT; i++)
         kinds |= wants(r, MOMENT_BIT(i)) ? kinds_of[i] : 0;
-        changes |= wants(r, MOMENT_BIT(i)) ? begins_of[i] : 0;
-    }
-    /* Waits need them, to know which last forever, and so do states at the beginning. */
-    if (r->job->counts && !r->needs_stacks && !r->states.beginning)
-        changes &= ~(begins_of[MOMENT_SCHED] | begins_of[MOMENT_SYSCALL]);
-    if (r->all_states)
-        changes |= 1U << GOTRACE_STATE_RUNNABLE | 1U << GOTRACE_STATE_RUNNING |
-                   1U << GOTRACE_STATE_SYSCALL;
-    if (r->all_states && r->states.v1)
-        kinds |= 1U << GOTRACE_KIND_SYSCALL;
-    gotrace_reader_select(r->feed.reader, kinds, needs_goroutines(r) ? changes : 0);
-    for (size_t i = 0; i < MOMENT_KIND_COUNT && !r->all_states; i++)
-        if (MOMENT_BIT(i) & MOMENT_STATES && wants(r, MOMENT_BIT(i)))
-            gotrace_reader_select_lasting(r->feed.reader, state_of[i], r->least[i]);
+    return kinds;
 }
 
 /* The next event. Without a thread the feed adds nothing. */
@@ -390,16 +453,13 @@ static gotrace_status read_events(find_run *r)
     enum { INTERVAL = 256 };
     const gotrace_event *e;
     gotrace_status status;
-    bool beginning = r->states.beginning;
-    select_events(r);
+    if (!needs_goroutines(r))
+        gotrace_reader_select(r->feed.reader, kinds_of(r), 0);
     for (size_t n = 0; (status = next_event(r, &e)) == GOTRACE_EVENT; n++) {
         add_event(r, e);
-        if (beginning && !r->states.beginning)
-            select_events(r);
-        beginning = r->states.beginning;
         if (r->search.ends || r->job->too_hard || (n % INTERVAL == 0 && has_failed(r)))
             return GOTRACE_END;
-        if (r->job->threads > 1 && !r->feed.begun && r->states.begun && !beginning)
+        if (r->states.begun && r->job->threads > 1)
             feed_begin(&r->feed, true);
     }
     return status;
@@ -410,8 +470,6 @@ static void end_moments(find_run *r)
 {
     int64_t end = gotrace_reader_summary(r->feed.reader)->duration;
     r->now = end > r->now ? end : r->now;
-    if (!r->all_states)
-        moment_states_end(r);
     states_end(&r->states);
     end_tasks(r);
     if (r->stop.depth > 0)
@@ -427,7 +485,7 @@ static void end_moments(find_run *r)
 
 static bool run_init(find_run *r)
 {
-    const states_user user = moment_states_user(r, goroutine_ends);
+    const states_user user = {r, goroutine_begins, state_ends, goroutine_ends, NULL};
     r->stacks = stacks_new(STACKS_BY_ADDRESS);
     r->levels = calloc(r->what->term_count + 1, sizeof *r->levels);
     if (!r->stacks || !r->levels)
@@ -437,7 +495,8 @@ static bool run_init(find_run *r)
                 sizeof(find_goroutine), &user);
     if (!search_init(&r->search, r->job, r->stacks))
         return false;
-    plan(r);
+    for (size_t i = 0; i < MOMENT_KIND_COUNT; i++)
+        r->least[i] = search_least(&r->search, (moment_kind)i);
     return true;
 }
 
@@ -454,7 +513,6 @@ static void run_free(find_run *r)
     idmap_free(&r->tasks);
     idmap_free(&r->alive);
     search_free(&r->search);
-    free(r->by_function.by_number);
     free(r->levels);
     stacks_free(r->stacks);
 }

@@ -156,94 +156,12 @@ int64_t search_least(search *s, moment_kind kind)
     return (int64_t)least;
 }
 
-/* ---- what is known in advance ------------------------------------------------------------------
- */
-
-/* A test of a moment of which not all is known. */
-typedef struct forecast {
-    search *s;
-    const moment *m;
-    unsigned known;
-} forecast;
-
-/* The duration is not known. */
-static verdict foresee_term(const forecast *f, const expression_term *t, size_t number)
-{
-    if (t->kind != f->m->kind)
-        return VERDICT_FALSE;
-    bool named = t->text || t->sync || t->network;
-    if (t->pattern || MOMENT_BIT(t->kind) & MOMENT_LEVELS || (named && !(f->known & KNOWN_NAME)))
-        return VERDICT_UNKNOWN;
-    if ((t->text && f->s->names[number] != f->m->name) ||
-        (t->sync && !reason_is_sync(f->s->stacks, f->m->name)) ||
-        (t->network && !stacks_name_is(f->s->stacks, f->m->name, "network")))
-        return VERDICT_FALSE;
-    return t->compare == COMPARE_NONE ? VERDICT_TRUE : VERDICT_UNKNOWN;
-}
-
-static verdict foresee(void *ctx, const expression_op *op)
-{
-    static const unsigned needs[] = {
-        [OP_FUNCTION] = KNOWN_FUNCTION, [OP_STACK] = KNOWN_STACK, [OP_GOROUTINE] = KNOWN_GOROUTINE};
-    const forecast *f = ctx;
-    if (op->code == OP_TERM)
-        return foresee_term(f, &f->s->job->what->terms[op->number], op->number);
-    if (op->code == OP_DURING || !(f->known & needs[op->code]))
-        return VERDICT_UNKNOWN;
-    return test_moment(&(trial){f->s, f->m}, op);
-}
-
-verdict search_foresee(search *s, const moment *m, unsigned known)
-{
-    const expression *what = s->job->what;
-    verdict all = VERDICT_FALSE;
-    for (size_t i = 0; i < what->query_count; i++) {
-        const expression_query *q = &what->queries[i];
-        verdict v = q->kinds & MOMENT_BIT(m->kind)
-                        ? expression_test(q, foresee, &(forecast){s, m, known})
-                        : VERDICT_FALSE;
-        all = v == VERDICT_FALSE ? all : what->query_count > 1 ? VERDICT_UNKNOWN : v;
-    }
-    return all;
-}
-
 bool search_tests(const search *s, op_code code)
 {
     for (size_t i = 0; i < s->job->what->query_count; i++)
         for (size_t n = 0; n < s->job->what->queries[i].count; n++)
             if (s->job->what->queries[i].code[n].code == code)
                 return true;
-    return false;
-}
-
-bool search_names_goroutine(const search *s, uint64_t id)
-{
-    for (size_t i = 0; i < s->goroutine_count && i < SEARCH_FEW; i++)
-        if (s->goroutines[i] == id)
-            return true;
-    return s->goroutine_count > SEARCH_FEW;
-}
-
-static void note_goroutines(search *s)
-{
-    for (size_t i = 0; i < s->job->what->query_count; i++)
-        for (size_t n = 0; n < s->job->what->queries[i].count; n++) {
-            const expression_op *op = &s->job->what->queries[i].code[n];
-            if (op->code != OP_GOROUTINE)
-                continue;
-            if (s->goroutine_count < SEARCH_FEW)
-                s->goroutines[s->goroutine_count] = op->number;
-            s->goroutine_count++;
-        }
-}
-
-bool search_tests_names(const search *s, unsigned kinds)
-{
-    for (size_t i = 0; i < s->job->what->term_count; i++) {
-        const expression_term *t = &s->job->what->terms[i];
-        if (MOMENT_BIT(t->kind) & kinds && (t->text || t->sync || t->network))
-            return true;
-    }
     return false;
 }
 
@@ -286,11 +204,6 @@ static void pass_on(search *s, const moment *m)
 {
     if (!s->ends && !s->job->too_hard)
         s->ends = !s->job->found(s->job->ctx, s->stacks, m);
-}
-
-void search_count(search *s, moment_kind kind)
-{
-    pass_on(s, &(moment){.kind = (uint8_t)kind});
 }
 
 static void store(search *s, size_t query, const moment *m)
@@ -394,7 +307,6 @@ bool search_init(search *s, find_job *job, stacks *names)
     s->found = array(what->query_count, sizeof *s->found);
     if (!s->names || !s->matchers || !s->found)
         return false;
-    note_goroutines(s);
     s->named = job->named ? named_kinds(what) : 0;
     for (size_t i = 0; i < what->term_count; i++)
         if (what->terms[i].text)

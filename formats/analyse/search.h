@@ -9,21 +9,17 @@
 #define ANALYSE_SEARCH_H
 
 #include "formats/analyse/matcher.h"
-#include "formats/analyse/moments.h"
+#include "formats/analyse/moment.h"
 #include "formats/analyse/timeset.h"
 #include "formats/common/big_array.h"
-
-enum { SEARCH_FEW = 8 };
 
 typedef struct search {
     find_job *job;
     stacks *stacks;
-    uint32_t *names;                 /* of the terms */
-    matcher *matchers;               /* of the patterns */
-    timeset *found;                  /* by number of a query: what it found */
-    size_t resolved;                 /* queries from here on have found all */
-    uint64_t goroutines[SEARCH_FEW]; /* that the expression names, if they are at most so many */
-    size_t goroutine_count;
+    uint32_t *names;       /* of the terms */
+    matcher *matchers;     /* of the patterns */
+    timeset *found;        /* by number of a query: what it found */
+    size_t resolved;       /* queries from here on have found all */
     unsigned named;        /* MOMENT_BIT: kinds of which names are collected */
     matcher_verdicts seen; /* the kinds that have a name, by its number */
     big_array stored;      /* moments that may satisfy a query */
@@ -38,26 +34,8 @@ void search_free(search *s);
 /* No moment of that kind that is shorter satisfies a query. */
 int64_t search_least(search *s, moment_kind kind);
 
-/* What is known of a moment in addition to its kind. */
-enum {
-    KNOWN_GOROUTINE = 1,
-    KNOWN_FUNCTION = 2,
-    KNOWN_STACK = 4,
-    KNOWN_NAME = 8,
-};
-
-/* The verdict on a moment of which only that is known: FALSE if no query can be satisfied, TRUE if
- * the expression is, and nothing else of it matters. */
-verdict search_foresee(search *s, const moment *m, unsigned known);
-
 /* Whether the expression, with its durings, has such a test. */
 bool search_tests(const search *s, op_code code);
-
-/* Whether the expression may have a test for that goroutine. */
-bool search_names_goroutine(const search *s, uint64_t id);
-
-/* Whether a term of the kinds in the set has a name or reason. */
-bool search_tests_names(const search *s, unsigned kinds);
 
 /* A moment of that kind has that name. */
 void search_note_name(search *s, moment_kind kind, uint32_t name);
@@ -67,9 +45,6 @@ static inline void search_saw(search *s, moment_kind kind, uint32_t name)
     if (s->named & MOMENT_BIT(kind))
         search_note_name(s, kind, name);
 }
-
-/* A moment was found of which only the kind is set, for users that count moments. */
-void search_count(search *s, moment_kind kind);
 
 /* A moment ended. One that seems to begin after its end begins at its end. */
 void search_offer(search *s, moment *m);
