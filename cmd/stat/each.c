@@ -9,7 +9,7 @@
 static void each_parts(out *o, const stacks *names, const times *t, bool ranges)
 {
     bool first = true;
-    out_str(o, ranges ? ",\"range_ns\":{" : ",\"block_ns\":{");
+    out_printf(o, ",\"%s\":{", time_columns[ranges ? TIME_RANGE : TIME_BLOCK].member);
     for (size_t i = 0; i < t->count; i++) {
         if (t->parts[i].is_range != ranges)
             continue;
@@ -24,11 +24,9 @@ static void each_parts(out *o, const stacks *names, const times *t, bool ranges)
 
 static void each_times(out *o, const stacks *names, const times *t)
 {
-    out_printf(o,
-               ",\"total_ns\":%" PRId64 ",\"exec_ns\":%" PRId64 ",\"sched_wait_ns\":%" PRId64
-               ",\"syscall_ns\":%" PRId64 ",\"syscall_block_ns\":%" PRId64
-               ",\"unknown_ns\":%" PRId64,
-               t->total, t->exec, t->sched_wait, t->syscall, t->syscall_block, times_unknown(t));
+    for (unsigned i = 0; i < TIME_COUNT; i++)
+        if (time_columns[i].label)
+            out_printf(o, ",\"%s\":%" PRId64, time_columns[i].member, times_of(t, i));
     each_parts(o, names, t, false);
     each_parts(o, names, t, true);
     out_str(o, "}\n");

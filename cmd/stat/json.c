@@ -14,11 +14,9 @@ static void json_name(report *r, uint32_t name)
 /* "sum":..,"min":.. of the values and that many zeros. */
 static void json_values(report *r, const histogram *h, uint64_t zeros)
 {
-    out_printf(r->out,
-               "\"sum\":%" PRId64 ",\"min\":%" PRId64 ",\"median\":%" PRId64 ",\"p90\":%" PRId64
-               ",\"p99\":%" PRId64 ",\"max\":%" PRId64,
-               h->sum, zeros ? 0 : h->min, histogram_quantile(h, 0.5, zeros),
-               histogram_quantile(h, 0.9, zeros), histogram_quantile(h, 0.99, zeros), h->max);
+    for (const value_column *c = value_columns; c->member; c++)
+        out_printf(r->out, "%s\"%s\":%" PRId64, c == value_columns ? "" : ",", c->member,
+                   c->value(h, zeros));
 }
 
 static void json_stack(report *r, uint32_t stack)
@@ -98,7 +96,8 @@ static void json_overview(report *r)
 static void json_times(report *r, const function_figure *f, uint8_t kind)
 {
     bool first = true;
-    out_str(r->out, kind == FIGURE_RANGE ? ",\"range_ns\":{" : ",\"block_ns\":{");
+    out_printf(r->out, ",\"%s\":{",
+               time_columns[kind == FIGURE_RANGE ? TIME_RANGE : TIME_BLOCK].member);
     for (size_t i = 0; i < f->time_count; i++) {
         const value_set *p = &f->times[i];
         if (p->kind != kind)
@@ -127,7 +126,9 @@ static void json_functions(report *r)
         out_printf(r->out, ",\"goroutines\":%" PRIu64, f->count);
         for (uint32_t k = 0; k < TIME_COUNT; k++) {
             const histogram values = figure_time(f, k);
-            out_printf(r->out, ",\"%s\":{", time_names[k]);
+            if (!time_columns[k].label)
+                continue;
+            out_printf(r->out, ",\"%s\":{", time_columns[k].member);
             json_values(r, &values, f->count - values.count);
             out_char(r->out, '}');
         }

@@ -77,10 +77,18 @@ static void text_file(report *r, uint32_t trace)
 
 static void text_values(report *r, const histogram *h, uint64_t zeros)
 {
-    text_duration(r, h->sum);
-    text_duration(r, histogram_quantile(h, 0.5, zeros));
-    text_duration(r, histogram_quantile(h, 0.99, zeros));
-    text_duration(r, h->max);
+    for (const value_column *c = value_columns; c->member; c++)
+        if (c->label)
+            text_duration(r, c->value(h, zeros));
+}
+
+/* Their titles, and the end of the line. */
+static void text_values_title(report *r)
+{
+    for (const value_column *c = value_columns; c->member; c++)
+        if (c->label)
+            out_printf(r->out, " %11s", c->label);
+    out_char(r->out, '\n');
 }
 
 /* Their number, and the values. */
@@ -208,21 +216,14 @@ static void text_parts(report *r, const function_figure *f, uint8_t kind, const 
 
 static void text_function(report *r, const function_figure *f)
 {
-    static const char *const labels[TIME_COUNT] = {
-        [TIME_TOTAL] = "total",
-        [TIME_EXEC] = "execution",
-        [TIME_SCHED_WAIT] = "scheduler wait",
-        [TIME_SYSCALL] = "system call",
-        [TIME_SYSCALL_BLOCK] = "system call, blocked",
-        [TIME_UNKNOWN] = "unknown",
-    };
     text_name(r, f->name);
     out_printf(r->out, ": %" PRIu64 " goroutine%s\n", f->count, plural(f->count));
     for (uint32_t i = 0; i < TIME_COUNT; i++) {
         const histogram values = figure_time(f, i);
         if (values.count == 0)
             continue;
-        text_label(r, labels[i], strlen(labels[i]), FUNCTION_LABEL);
+        const char *label = time_columns[i].label;
+        text_label(r, label, strlen(label), FUNCTION_LABEL);
         text_values(r, &values, f->count - values.count);
         out_char(r->out, '\n');
     }
@@ -236,8 +237,8 @@ static void text_functions(report *r)
     function_figure **list = rows_functions(r->s, &count, &r->failed);
     text_title(r, "goroutines by start function");
     count = text_rows(r, count);
-    out_printf(r->out, "  %*s %11s %11s %11s %11s\n", FUNCTION_LABEL, "", "sum", "median", "99%",
-               "max");
+    out_printf(r->out, "  %*s", FUNCTION_LABEL, "");
+    text_values_title(r);
     for (size_t i = 0; i < count; i++)
         text_function(r, list[i]);
     free(list);
@@ -271,7 +272,8 @@ static void text_histogram(report *r, const histogram *h)
 /* The title of columns of counted values, whose name is last. */
 static void text_counted_title(report *r)
 {
-    out_printf(r->out, " %10s %11s %11s %11s %11s\n", "count", "sum", "median", "99%", "max");
+    out_printf(r->out, " %10s", "count");
+    text_values_title(r);
 }
 
 static void text_latencies(report *r)
@@ -293,12 +295,6 @@ static void text_latencies(report *r)
 
 static void text_causes(report *r)
 {
-    static const char *const labels[CAUSES] = {
-        [CAUSE_CREATED] = "created",
-        [CAUSE_WAITED] = "end of a wait: ",
-        [CAUSE_STOPPED] = "stopped running: ",
-        [CAUSE_SYSCALL] = "end of a system call",
-    };
     size_t count;
     caused *list = rows_causes(r->s, &count, &r->failed);
     text_title(r, "scheduling latency by cause of becoming runnable");
@@ -306,7 +302,7 @@ static void text_causes(report *r)
     text_counted_title(r);
     for (size_t i = 0; i < count; i++) {
         text_counted(r, &list[i].figure->values);
-        out_printf(r->out, "  %s", labels[list[i].cause]);
+        out_printf(r->out, "  %s", cause_labels[list[i].cause]);
         if (list[i].cause == CAUSE_WAITED || list[i].cause == CAUSE_STOPPED)
             text_name(r, list[i].figure->reason);
         out_char(r->out, '\n');
@@ -374,8 +370,8 @@ static void text_reason_title(report *r, const char *title)
         out_char(r->out, '\n');
         title = "";
     }
-    out_printf(r->out, "%-*s %10s %11s %11s %11s %11s\n", REASON_LABEL + 2, title, "count", "sum",
-               "median", "99%", "max");
+    out_printf(r->out, "%-*s", REASON_LABEL + 2, title);
+    text_counted_title(r);
 }
 
 static void text_reason(report *r, uint32_t reason)
@@ -512,8 +508,8 @@ static void text_spans(report *r, const figures *f, const char *title, const cha
     span_figure **list = rows_spans(r->s, f, &r->failed);
     text_title(r, title);
     size_t count = text_rows(r, list ? f->count : 0);
-    out_printf(r->out, "%10s %10s %11s %11s %11s %11s\n", "ended", "not ended", "sum", "median",
-               "99%", "max");
+    out_printf(r->out, "%10s %10s", "ended", "not ended");
+    text_values_title(r);
     for (size_t i = 0; i < count; i++) {
         const span_figure *span = list[i];
         out_printf(r->out, "%10" PRIu64 " %10" PRIu64, span->values.count, span->unfinished);

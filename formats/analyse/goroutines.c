@@ -5,20 +5,18 @@
 #include "formats/analyse/statistics_run.h"
 #include "formats/analyse/vector.h"
 
-const char *const time_names[TIME_COUNT] = {
-    [TIME_TOTAL] = "total_ns",
-    [TIME_EXEC] = "exec_ns",
-    [TIME_SCHED_WAIT] = "sched_wait_ns",
-    [TIME_SYSCALL] = "syscall_ns",
-    [TIME_SYSCALL_BLOCK] = "syscall_block_ns",
-    [TIME_UNKNOWN] = "unknown_ns",
-};
-
 const char *const cause_names[CAUSES] = {
     [CAUSE_CREATED] = "created",
     [CAUSE_WAITED] = "waited",
     [CAUSE_STOPPED] = "stopped",
     [CAUSE_SYSCALL] = "syscall",
+};
+
+const char *const cause_labels[CAUSES] = {
+    [CAUSE_CREATED] = "created",
+    [CAUSE_WAITED] = "end of a wait: ",
+    [CAUSE_STOPPED] = "stopped running: ",
+    [CAUSE_SYSCALL] = "end of a system call",
 };
 
 /* ---- times ------------------------------------------------------------------------------------
@@ -45,12 +43,33 @@ part *times_part(run *r, times *t, uint32_t name, bool is_range)
     return &parts[t->count++];
 }
 
-int64_t times_unknown(const times *t)
+/* The time blocked, or in ranges, for all reasons. */
+static int64_t sum_of_parts(const times *t, bool ranges)
 {
-    int64_t known = t->exec + t->sched_wait + t->syscall + t->syscall_block;
+    int64_t sum = 0;
+    for (size_t i = 0; i < t->count; i++)
+        if (t->parts[i].is_range == ranges)
+            sum = (int64_t)((uint64_t)sum + (uint64_t)t->parts[i].ns);
+    return sum;
+}
+
+static int64_t unknown_time(const times *t)
+{
+    int64_t known = t->ns[TIME_EXEC] + t->ns[TIME_SCHED_WAIT] + t->ns[TIME_SYSCALL] +
+                    t->ns[TIME_SYSCALL_BLOCK];
     for (size_t i = 0; i < t->count; i++)
         known += t->parts[i].is_range ? 0 : t->parts[i].ns;
-    return known < t->total ? t->total - known : 0;
+    return known < t->ns[TIME_TOTAL] ? t->ns[TIME_TOTAL] - known : 0;
+}
+
+int64_t times_of(const times *t, unsigned time)
+{
+    switch (time) {
+    case TIME_BLOCK: return sum_of_parts(t, false);
+    case TIME_RANGE: return sum_of_parts(t, true);
+    case TIME_UNKNOWN: return unknown_time(t);
+    default: return t->ns[time];
+    }
 }
 
 void times_snapshot(run *r, const stat_goroutine *g, times *copy)
@@ -77,16 +96,13 @@ void times_snapshot(run *r, const stat_goroutine *g, times *copy)
         now.lost = now.end;
     if (now.state != GOTRACE_STATE_UNDETERMINED && now.state != GOTRACE_STATE_NOT_EXIST)
         times_add(r, copy, &now);
-    copy->total = r->states.time - g->g.created;
+    copy->ns[TIME_TOTAL] = r->states.time - g->g.created;
 }
 
 void times_subtract(times *t, const times *before)
 {
-    t->total -= before->total;
-    t->exec -= before->exec;
-    t->sched_wait -= before->sched_wait;
-    t->syscall -= before->syscall;
-    t->syscall_block -= before->syscall_block;
+    for (size_t i = 0; i < TIME_RECORDED; i++)
+        t->ns[i] -= before->ns[i];
     for (size_t i = 0; i < before->count; i++)
         for (size_t k = 0; k < t->count; k++)
             if (t->parts[k].name == before->parts[i].name &&
@@ -115,6 +131,18 @@ histogram figure_time(const function_figure *f, uint32_t time)
         if (f->times[i].kind == FIGURE_TIME && f->times[i].name == time)
             return value_set_histogram(&f->times[i]);
     return (histogram){0};
+}
+
+int64_t figure_sum(const function_figure *f, uint32_t time)
+{
+    const uint8_t kind = time == TIME_BLOCK ? FIGURE_BLOCK : FIGURE_RANGE;
+    int64_t sum = 0;
+    if (time_columns[time].label)
+        return figure_time(f, time).sum;
+    for (size_t i = 0; i < f->time_count; i++)
+        if (f->times[i].kind == kind)
+            sum = sum_of_times(sum, value_set_histogram(&f->times[i]).sum);
+    return sum;
 }
 
 /* Makes room for that many more; false if memory is refused. There may be as many functions as
@@ -164,14 +192,9 @@ void stat_goroutine_ended(run *r, stat_goroutine *g)
         run_fail(r);
         return;
     }
-    const int64_t values[TIME_COUNT] = {
-        [TIME_TOTAL] = t->total,
-        [TIME_EXEC] = t->exec,
-        [TIME_SCHED_WAIT] = t->sched_wait,
-        [TIME_SYSCALL] = t->syscall,
-        [TIME_SYSCALL_BLOCK] = t->syscall_block,
-        [TIME_UNKNOWN] = times_unknown(t),
-    };
+    int64_t values[TIME_COUNT];
+    for (uint32_t i = 0; i < TIME_COUNT; i++)
+        values[i] = time_columns[i].label ? times_of(t, i) : 0;
     /* Many functions have one goroutine. */
     if (f->count++ == 0 && !reserve_times(f, count_values(values, t)))
         run_fail(r);

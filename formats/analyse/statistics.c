@@ -239,7 +239,7 @@ static void goroutine_ends(void *ctx, goroutine *g, int64_t time, const gotrace_
         p->since = STATES_NEVER;
     }
     count_before(r, own);
-    own->times.total = r->parts_only ? own->selected : time - g->created;
+    own->times.ns[TIME_TOTAL] = r->parts_only ? own->selected : time - g->created;
     stat_regions_end(r, own, e != NULL);
     stat_latency_early(r, own);
     if (own->counted && !r->rows_only)

@@ -7,6 +7,7 @@
 #ifndef ANALYSE_STATISTICS_H
 #define ANALYSE_STATISTICS_H
 
+#include "formats/analyse/columns.h"
 #include "formats/analyse/histogram.h"
 #include "formats/analyse/profile.h"
 #include "formats/analyse/selection.h"
@@ -26,13 +27,13 @@ typedef struct part {
 
 /* They do not overlap, and add up to the total; ranges aside. */
 typedef struct times {
-    int64_t total, exec, sched_wait, syscall, syscall_block;
+    int64_t ns[TIME_RECORDED]; /* by TIME_* */
     part *parts;
     size_t count, room;
 } times;
 
-/* The time of the total that nothing else accounts for. */
-int64_t times_unknown(const times *t);
+/* The time TIME_* of them. TIME_UNKNOWN: of the total, what nothing else accounts for. */
+int64_t times_of(const times *t, unsigned time);
 
 typedef struct region {
     uint32_t name;
@@ -51,7 +52,8 @@ extern const char *const proc_state_names[PROC_STATES];
 /* Why a goroutine becomes runnable: it was created, what it waited for occurred, it stopped running
  * without a wait, its system call returned and found no proc. */
 enum { CAUSE_CREATED, CAUSE_WAITED, CAUSE_STOPPED, CAUSE_SYSCALL, CAUSES };
-extern const char *const cause_names[CAUSES]; /* "created", ... */
+extern const char *const cause_names[CAUSES];  /* "created", ... */
+extern const char *const cause_labels[CAUSES]; /* for people; the reason follows, if there is one */
 
 enum { WORKER_NONE, WORKER_DEDICATED, WORKER_FRACTIONAL, WORKER_IDLE, WORKER_KINDS };
 extern const char *const worker_labels[WORKER_KINDS]; /* "GC (dedicated)", ... */
@@ -81,17 +83,6 @@ typedef struct stat_goroutine {
 
 enum { WORST = 10, SLOWEST = 3, LOAD_SPANS = 60 };
 
-enum {
-    TIME_TOTAL,
-    TIME_EXEC,
-    TIME_SCHED_WAIT,
-    TIME_SYSCALL,
-    TIME_SYSCALL_BLOCK,
-    TIME_UNKNOWN,
-    TIME_COUNT
-};
-extern const char *const time_names[TIME_COUNT]; /* "total_ns", ... */
-
 enum { FIGURE_TIME, FIGURE_BLOCK, FIGURE_RANGE };
 
 typedef struct function_figure {
@@ -104,8 +95,11 @@ typedef struct function_figure {
     value_set latency; /* from runnable to running */
 } function_figure;
 
-/* The values of TIME_*; an empty histogram if there are none. It is the figure's. */
+/* The values of TIME_* (not TIME_BLOCK and TIME_RANGE, which are there by reason); an empty
+ * histogram if there are none. It is the figure's. */
 histogram figure_time(const function_figure *f, uint32_t time);
+/* The sum of TIME_* of all goroutines. */
+int64_t figure_sum(const function_figure *f, uint32_t time);
 
 /* A time that took long, and whose it was. */
 typedef struct slow {

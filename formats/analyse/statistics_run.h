@@ -69,11 +69,11 @@ static inline void times_add(run *r, times *t, const interval *i)
     int64_t ns = i->end - i->begin;
     part *wait = NULL;
     switch (i->state) {
-    case GOTRACE_STATE_RUNNING: t->exec += ns; break;
-    case GOTRACE_STATE_RUNNABLE: t->sched_wait += ns; break;
+    case GOTRACE_STATE_RUNNING: t->ns[TIME_EXEC] += ns; break;
+    case GOTRACE_STATE_RUNNABLE: t->ns[TIME_SCHED_WAIT] += ns; break;
     case GOTRACE_STATE_SYSCALL:
-        t->syscall += i->lost - i->begin;
-        t->syscall_block += i->end - i->lost;
+        t->ns[TIME_SYSCALL] += i->lost - i->begin;
+        t->ns[TIME_SYSCALL_BLOCK] += i->end - i->lost;
         break;
     case GOTRACE_STATE_WAITING:
         wait = times_part(r, t, i->reason, false);

@@ -20,11 +20,23 @@ size_t html_rows(html *h, size_t count, size_t most, const char *section)
     return most;
 }
 
-static void put_quantiles(out *o, const histogram *values, uint64_t zeros)
+/* The columns of values. */
+static void put_values(out *o, const histogram *values)
 {
-    html_cell_time(o, histogram_quantile(values, 0.5, zeros));
-    html_cell_time(o, histogram_quantile(values, 0.99, zeros));
-    html_cell_time(o, values->max);
+    for (const value_column *c = value_columns; c->member; c++)
+        if (c->label)
+            html_cell_time(o, c->value(values, 0));
+}
+
+#define SHOWN(member, label, heading, value) "#" heading,
+#define HIDDEN(member, value)
+#define VALUE_HEADINGS VALUE_COLUMNS(SHOWN, HIDDEN)
+
+/* The same after their number. */
+static void put_counted(out *o, const histogram *values)
+{
+    html_cell_count(o, values->count);
+    put_values(o, values);
 }
 
 static void put_name_cell(html *h, uint32_t name)
@@ -36,28 +48,37 @@ static void put_name_cell(html *h, uint32_t name)
 /* ---- goroutines -------------------------------------------------------------------------------
  */
 
-static int64_t blocked_time(const function_figure *f)
+/* The heading of the column for times of that place; NULL after the last. */
+static const char *heading_of(unsigned place)
+{
+    static const char *const headings[TIME_COUNT] = {
+#define HEADING(a, b, time, member, label, place, heading) "#" heading,
+        TIME_COLUMNS(HEADING, , )
+#undef HEADING
+    };
+    for (size_t i = 0; i < TIME_COUNT; i++)
+        if (time_columns[i].place == place)
+            return headings[i];
+    return NULL;
+}
+
+static int64_t sum_of_place(const function_figure *f, unsigned place)
 {
     int64_t sum = 0;
-    for (size_t i = 0; i < f->time_count; i++)
-        if (f->times[i].kind == FIGURE_BLOCK)
-            sum = sum_of_times(sum, value_set_histogram(&f->times[i]).sum);
+    for (uint32_t i = 0; i < TIME_COUNT; i++)
+        if (time_columns[i].place == place)
+            sum = sum_of_times(sum, figure_sum(f, i));
     return sum;
 }
 
 void html_goroutines(html *h)
 {
-    static const char *const columns[] = {"Start function",
-                                          "#Goroutines",
-                                          "#Total time",
-                                          "#Execution",
-                                          "#Scheduler wait",
-                                          "#Blocked",
-                                          "#System calls",
-                                          "#Unknown",
-                                          "#Median life",
-                                          "#Longest life",
-                                          NULL};
+    const char *columns[TIME_COUNT + 5] = {"Start function", "#Goroutines"};
+    size_t column = 2;
+    for (unsigned place = 1; heading_of(place); place++)
+        columns[column++] = heading_of(place);
+    columns[column++] = "#Median life";
+    columns[column] = "#Longest life";
     size_t count;
     function_figure **list = rows_functions(h->s, &count, &h->failed);
     out *o = h->out;
@@ -74,13 +95,8 @@ void html_goroutines(html *h)
         out_str(o, "<tr>");
         put_name_cell(h, f->name);
         html_cell_count(o, f->count);
-        html_cell_time(o, total.sum);
-        html_cell_time(o, figure_time(f, TIME_EXEC).sum);
-        html_cell_time(o, figure_time(f, TIME_SCHED_WAIT).sum);
-        html_cell_time(o, blocked_time(f));
-        html_cell_time(o, sum_of_times(figure_time(f, TIME_SYSCALL).sum,
-                                       figure_time(f, TIME_SYSCALL_BLOCK).sum));
-        html_cell_time(o, figure_time(f, TIME_UNKNOWN).sum);
+        for (unsigned place = 1; heading_of(place); place++)
+            html_cell_time(o, sum_of_place(f, place));
         html_cell_time(o, histogram_quantile(&total, 0.5, f->count - total.count));
         html_cell_time(o, total.max);
         out_str(o, "</tr>\n");
@@ -112,18 +128,9 @@ static void put_percentiles(out *o, const histogram *values)
     out_str(o, "</div></dl>\n");
 }
 
-/* The cells count, sum, median, 99 % and longest. */
-static void put_values(out *o, const histogram *values)
-{
-    html_cell_count(o, values->count);
-    html_cell_time(o, values->sum);
-    put_quantiles(o, values, 0);
-}
-
 static void put_latencies(html *h)
 {
-    static const char *const columns[] = {"Start function", "#Count",   "#Sum", "#Median",
-                                          "#99 %",          "#Longest", NULL};
+    static const char *const columns[] = {"Start function", "#Count", VALUE_HEADINGS NULL};
     size_t count;
     function_figure **list = rows_latencies(h->s, &count, &h->failed);
     out *o = h->out;
@@ -137,7 +144,7 @@ static void put_latencies(html *h)
         const histogram values = value_set_histogram(&list[i]->latency);
         out_str(o, "<tr>");
         put_name_cell(h, list[i]->name);
-        put_values(o, &values);
+        put_counted(o, &values);
         out_str(o, "</tr>\n");
     }
     html_table_end(o);
@@ -146,14 +153,7 @@ static void put_latencies(html *h)
 
 static void put_causes(html *h)
 {
-    static const char *const columns[] = {"Cause", "#Count",   "#Sum", "#Median",
-                                          "#99 %", "#Longest", NULL};
-    static const char *const causes[CAUSES] = {
-        [CAUSE_CREATED] = "created",
-        [CAUSE_WAITED] = "end of a wait: ",
-        [CAUSE_STOPPED] = "stopped running: ",
-        [CAUSE_SYSCALL] = "end of a system call",
-    };
+    static const char *const columns[] = {"Cause", "#Count", VALUE_HEADINGS NULL};
     size_t count;
     caused *list = rows_causes(h->s, &count, &h->failed);
     out *o = h->out;
@@ -161,10 +161,10 @@ static void put_causes(html *h)
     count = html_rows(h, count, HTML_STACKS, "scheduling");
     html_table(o, "Scheduling latency by cause", "sorts", columns);
     for (size_t i = 0; i < count; i++) {
-        out_printf(o, "<tr><td class=\"name\">%s", causes[list[i].cause]);
+        out_printf(o, "<tr><td class=\"name\">%s", cause_labels[list[i].cause]);
         if (list[i].cause == CAUSE_WAITED || list[i].cause == CAUSE_STOPPED)
             html_name(h, list[i].figure->reason);
-        put_values(o, &list[i].figure->values);
+        put_counted(o, &list[i].figure->values);
         out_str(o, "</tr>\n");
     }
     html_table_end(o);
@@ -274,17 +274,14 @@ static void put_by_stack(html *h, uint8_t state, uint32_t reason, const char *ca
 
 static void put_reasons(html *h, reason_figure **list, size_t count)
 {
-    static const char *const columns[] = {"Reason", "#Count",   "#Sum", "#Median",
-                                          "#99 %",  "#Longest", NULL};
+    static const char *const columns[] = {"Reason", "#Count", VALUE_HEADINGS NULL};
     out *o = h->out;
     html_table(o, "Blocking by reason", "sorts", columns);
     for (size_t i = 0; i < count; i++) {
         const histogram *values = &list[i]->values;
         out_str(o, "<tr>");
         put_name_cell(h, list[i]->reason);
-        html_cell_count(o, values->count);
-        html_cell_time(o, values->sum);
-        put_quantiles(o, values, 0);
+        put_counted(o, values);
         out_str(o, "</tr>\n");
     }
     html_table_end(o);
@@ -353,8 +350,7 @@ static void put_stop(html *h, const stop_figure *f)
     put_name_cell(h, f->reason);
     html_cell_count(o, f->values.count);
     html_cell_count(o, f->partial.count);
-    html_cell_time(o, f->values.sum);
-    put_quantiles(o, &f->values, 0);
+    put_values(o, &f->values);
     if (f->values.count == 0) {
         out_str(o, "<td class=\"n\" data-v=\"0\">-<td class=\"name\">-<td></tr>\n");
         return;
@@ -379,11 +375,7 @@ static void put_stops(html *h)
     static const char *const columns[] = {"Reason",
                                           "#Ended",
                                           "#Unfinished",
-                                          "#Sum",
-                                          "#Median",
-                                          "#99 %",
-                                          "#Longest",
-                                          "#Longest begins at",
+                                          VALUE_HEADINGS "#Longest begins at",
                                           "Goroutine that stopped last in the longest",
                                           "Time to look at",
                                           NULL};
@@ -450,8 +442,7 @@ static void put_spans(html *h, const figures *spans, const char *section, const 
                       const char *explanation, const char *of)
 {
     const char *const columns[] = {
-        "Name",     "#Ended", "#Not ended",      "#Sum", "#Median", "#99 %",
-        "#Longest", of,       "Time to look at", NULL};
+        "Name", "#Ended", "#Not ended", VALUE_HEADINGS of, "Time to look at", NULL};
     span_figure **list = rows_spans(h->s, spans, &h->failed);
     out *o = h->out;
     if (!list)
@@ -465,8 +456,7 @@ static void put_spans(html *h, const figures *spans, const char *section, const 
         put_name_cell(h, f->name);
         html_cell_count(o, f->values.count);
         html_cell_count(o, f->unfinished);
-        html_cell_time(o, f->values.sum);
-        put_quantiles(o, &f->values, 0);
+        put_values(o, &f->values);
         if (f->slow_count > 0) {
             html_cell_id(o, f->slowest[0].id);
             out_str(o, "<td>");

@@ -3,22 +3,9 @@
 
 #include <string.h>
 
-/* The time blocked, or in ranges, for all reasons. */
-static int64_t sum_of_parts(const times *all, bool ranges)
-{
-    int64_t sum = 0;
-    for (size_t i = 0; i < all->count; i++)
-        if (all->parts[i].is_range == ranges)
-            sum = (int64_t)((uint64_t)sum + (uint64_t)all->parts[i].ns);
-    return sum;
-}
-
-#define TIMES_CELLS(table, times)                                                                  \
-    [table##_total_ns] = (times)->total, [table##_exec_ns] = (times)->exec,                        \
-    [table##_sched_wait_ns] = (times)->sched_wait, [table##_syscall_ns] = (times)->syscall,        \
-    [table##_syscall_block_ns] = (times)->syscall_block,                                           \
-    [table##_block_ns] = sum_of_parts(times, false), [table##_unknown_ns] = times_unknown(times),  \
-    [table##_range_ns] = sum_of_parts(times, true)
+#define TIME_CELL(table, times, time, member, label, place, heading)                               \
+    [table##_##member] = times_of(times, TIME_##time),
+#define TIMES_CELLS(table, times) TIME_COLUMNS(TIME_CELL, table, times)
 
 static void add_goroutine(void *ctx, const stacks *names, const stat_goroutine *g, int64_t base,
                           int64_t ended)

@@ -10,6 +10,7 @@
 #ifndef PARQUET_TABLES_H
 #define PARQUET_TABLES_H
 
+#include "formats/analyse/columns.h"
 #include "formats/parquet/writer.h"
 
 /* X(table, C): C(table, column, type, nulls) */
@@ -55,15 +56,8 @@
     C(t, src_p, INT, NULLS)
 
 /* Where the time of a goroutine or region went, as stat computes it. */
-#define COLUMNS_OF_TIMES(C, t)                                                                     \
-    C(t, total_ns, INT, NEEDED)                                                                    \
-    C(t, exec_ns, INT, NEEDED)                                                                     \
-    C(t, sched_wait_ns, INT, NEEDED)                                                               \
-    C(t, syscall_ns, INT, NEEDED)                                                                  \
-    C(t, syscall_block_ns, INT, NEEDED)                                                            \
-    C(t, block_ns, INT, NEEDED)                                                                    \
-    C(t, unknown_ns, INT, NEEDED)                                                                  \
-    C(t, range_ns, INT, NEEDED)
+#define TIME_OF_TABLE(C, t, time, member, label, place, heading) C(t, member, INT, NEEDED)
+#define COLUMNS_OF_TIMES(C, t)                                   TIME_COLUMNS(TIME_OF_TABLE, C, t)
 
 #define COLUMNS_OF_goroutines(C, t)                                                                \
     C(t, trace, TEXT, NEEDED)                                                                      \

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# The drill: adds an invented event of v2 and an invented range to a copy of the tree, in the places that
-# CONTRIBUTING names, builds the copy with AddressSanitizer, and checks that every verb handles them. The event
-# is GoHandoff: the running goroutine yields, and another runnable one runs in its place. The range is a stack
-# scan, of a goroutine. Not part of `make check`, because it builds everything; `.ci/run` includes it.
+# The drill: adds an invented event of v2, an invented range and two columns of figures to a copy of the tree, in
+# the places that CONTRIBUTING names, builds the copy with AddressSanitizer, and checks that every verb handles
+# them. The event is GoHandoff: the running goroutine yields, and another runnable one runs in its place. The range
+# is a stack scan, of a goroutine. The columns are the time in long waits for a proc, and a percentile. Not part of
+# `make check`, because it builds everything; `.ci/run` includes it.
 #
 #   tests/drill/run.sh       KEEP=DIR leaves the copy and all files there
 set -u
@@ -52,6 +53,16 @@ in_ten_places() {
     [ "$(wc -l <"$work/rows")" -eq 2 ] && [ "$(wc -l <"$work/range_places")" -le 10 ]
 }
 
+add_columns() {
+    python3 "$drill/add_column.py" >"$work/column_places"
+}
+
+# A table, and where the time is computed.
+in_two_places() {
+    cat "$work/column_places"
+    [ "$(wc -l <"$work/column_places")" -le 2 ]
+}
+
 quiet_build() {
     make -s "-j$(nproc)" SANITIZE=address,undefined CFLAGS=-O1 >"$work/build.log" 2>&1 && [ ! -s "$work/build.log" ] && return
     cat "$work/build.log"
@@ -64,6 +75,8 @@ check 'the event is added' add_event
 [ "$failed" -eq 0 ] && check 'the range is added' add_range
 [ "$failed" -eq 0 ] && check 'the compiler names what handles ranges one by one' compiler_names_switches
 [ "$failed" -eq 0 ] && check 'it takes at most ten places' in_ten_places
+[ "$failed" -eq 0 ] && check 'the columns are added' add_columns
+[ "$failed" -eq 0 ] && check 'it takes at most two places' in_two_places
 [ "$failed" -eq 0 ] && check 'the tree builds without a message' quiet_build
 if [ "$failed" -gt 0 ]; then
     end_checks
@@ -245,4 +258,30 @@ for version in 1.25 1.21 1.5; do
     check "convert of the range to go$version" leaves_range_out $version
 done
 check 'the other verbs and the range' others_accept_range
+
+# ---- the columns -----------------------
+
+# The same sum in JSON by function and by goroutine, in the report and in the table.
+has_time() {
+    local trace=tree/testdata/traces/go1.26-user.trace sum
+    gotrace stat --top 0 --only goroutines "$trace" | grep '^  long wait ' || return
+    gotrace stat --json --each "$trace" >c.json && gotrace convert -q --to html -o c.html "$trace" &&
+        gotrace convert -q --to parquet -o c.tables "$trace" || return
+    sum=$(jq -s 'map(select(.kind == "goroutine").long_wait_ns) | add' c.json)
+    echo "$sum"
+    [ "$sum" -gt 0 ] && jq -s 'map(select(.kind == "function").long_wait_ns.sum) | add' c.json | diff - <(echo "$sum") &&
+        python3 "$drill/columns.py" 'Long waits' c.html | diff - <(echo "$sum") &&
+        python3 tree/tests/cli/parquet.py rows c.tables/goroutines.parquet long_wait_ns |
+        jq -s 'map(.long_wait_ns) | add' | diff - <(echo "$sum")
+}
+
+has_percentile() {
+    gotrace stat tree/testdata/traces/go1.26-user.trace >c.text || return
+    [ "$(grep -c ' sum  *median  *75%  *99%  *max$' c.text)" -ge 4 ] &&
+        jq -e 'select(.kind == "latency") | .median <= .p75 and .p75 <= .p90' c.json &&
+        [ "$(grep -o 'Median<th[^>]*>75 %<th[^>]*>99 %' c.html | wc -l)" -ge 4 ]
+}
+
+check 'stat, html and parquet show the time' has_time
+check 'stat and html show the percentile' has_percentile
 end_checks
