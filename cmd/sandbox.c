@@ -207,19 +207,20 @@ typedef struct program {
     unsigned short size;
 } program;
 
-static void put(program *p, unsigned short code, uint8_t if_true, uint8_t if_false, uint32_t k)
+static void put_instruction(program *p, unsigned short code, uint8_t if_true, uint8_t if_false,
+                            uint32_t k)
 {
     p->code[p->size++] = (struct sock_filter){code, if_true, if_false, k};
 }
 
 static void put_load(program *p, size_t offset)
 {
-    put(p, BPF_LD | BPF_W | BPF_ABS, 0, 0, (uint32_t)offset);
+    put_instruction(p, BPF_LD | BPF_W | BPF_ABS, 0, 0, (uint32_t)offset);
 }
 
 static void put_return(program *p, uint32_t what)
 {
-    put(p, BPF_RET | BPF_K, 0, 0, what);
+    put_instruction(p, BPF_RET | BPF_K, 0, 0, what);
 }
 
 static const uint32_t denied = SECCOMP_RET_ERRNO | EPERM;
@@ -229,9 +230,9 @@ static const uint32_t denied = SECCOMP_RET_ERRNO | EPERM;
 static void put_if(program *p, int call, unsigned argument, unsigned short comparison, uint32_t k,
                    bool deny)
 {
-    put(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 4, (uint32_t)call);
+    put_instruction(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 4, (uint32_t)call);
     put_load(p, offsetof(struct seccomp_data, args) + 8 * argument);
-    put(p, BPF_JMP | comparison | BPF_K, 0, 1, k);
+    put_instruction(p, BPF_JMP | comparison | BPF_K, 0, 1, k);
     put_return(p, deny ? denied : SECCOMP_RET_ALLOW);
     put_return(p, deny ? SECCOMP_RET_ALLOW : denied);
 }
@@ -241,10 +242,10 @@ static void put_ioctl(program *p)
 {
     static const uint32_t asked[] = {TCGETS, TIOCGWINSZ, 0x802c542a /* TCGETS2 */};
     enum { ASKED = sizeof asked / sizeof *asked };
-    put(p, BPF_JMP | BPF_JEQ | BPF_K, 0, ASKED + 3, SYS_ioctl);
+    put_instruction(p, BPF_JMP | BPF_JEQ | BPF_K, 0, ASKED + 3, SYS_ioctl);
     put_load(p, offsetof(struct seccomp_data, args) + 8);
     for (uint8_t i = 0; i < ASKED; i++)
-        put(p, BPF_JMP | BPF_JEQ | BPF_K, (uint8_t)(ASKED - i), 0, asked[i]);
+        put_instruction(p, BPF_JMP | BPF_JEQ | BPF_K, (uint8_t)(ASKED - i), 0, asked[i]);
     put_return(p, denied);
     put_return(p, SECCOMP_RET_ALLOW);
 }
@@ -252,11 +253,11 @@ static void put_ioctl(program *p)
 static void write_program(program *p)
 {
     put_load(p, offsetof(struct seccomp_data, arch));
-    put(p, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, ARCHITECTURE);
+    put_instruction(p, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, ARCHITECTURE);
     put_return(p, SECCOMP_RET_KILL_PROCESS);
     put_load(p, offsetof(struct seccomp_data, nr));
     for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++) {
-        put(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, (uint32_t)allowed[i]);
+        put_instruction(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, (uint32_t)allowed[i]);
         put_return(p, SECCOMP_RET_ALLOW);
     }
     put_if(p, SYS_mmap, 2, BPF_JSET, PROT_EXEC, true);
@@ -266,7 +267,7 @@ static void write_program(program *p)
     put_if(p, SYS_prlimit64, 0, BPF_JEQ, 0, false);
     put_ioctl(p);
     /* The filter cannot read the arguments of clone3; the C library then falls back to clone. */
-    put(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, SYS_clone3);
+    put_instruction(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, SYS_clone3);
     put_return(p, SECCOMP_RET_ERRNO | ENOSYS);
     put_return(p, denied);
 }

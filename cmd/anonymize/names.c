@@ -89,7 +89,7 @@ typedef struct maker {
     bool full;
 } maker;
 
-static void put(maker *m, const char *p, size_t size)
+static void put_bytes(maker *m, const char *p, size_t size)
 {
     if (size > NAMES_MAX - m->size) {
         m->full = true;
@@ -101,7 +101,7 @@ static void put(maker *m, const char *p, size_t size)
 
 static void put_text(maker *m, text t)
 {
-    put(m, t.p, size_of(t));
+    put_bytes(m, t.p, size_of(t));
 }
 
 static void put_pseudonym(maker *m, text t)
@@ -117,7 +117,7 @@ static void put_pseudonym(maker *m, text t)
         bits = bits << 8 | digest[i];
     for (size_t i = 1; i < PART; i++, bits <<= 5)
         made[i] = digits[bits >> 59];
-    put(m, made, PART);
+    put_bytes(m, made, PART);
 }
 
 /* ---- functions ------------------------------------------------------------------------------- */
@@ -179,7 +179,7 @@ static bool put_symbol(maker *m, text rest, bool is_main)
         if (word.end == word.p) {
             if (!joins_words(*rest.p))
                 return false;
-            put(m, rest.p++, 1);
+            put_bytes(m, rest.p++, 1);
             continue;
         }
         rest.p = word.end;
@@ -236,7 +236,7 @@ static void put_std(maker *m, text name)
     put_text(m, g.before);
     if (g.before.end == name.end)
         return;
-    put(m, "[", 1);
+    put_bytes(m, "[", 1);
     if (is(g.types, "..."))
         put_text(m, g.types);
     else
@@ -295,7 +295,7 @@ static void put_std_file(maker *m, text path, text part)
     const char *rest = ends(folder, "/src/") ? "/src/" : "/";
     text root = {folder.p, folder.end - strlen(rest)};
     if (size_of(folder) > strlen(rest) && !is_usual_root(root)) {
-        put(m, "/", *folder.p == '/');
+        put_bytes(m, "/", *folder.p == '/');
         put_pseudonym(m, root);
         put_text(m, (text){root.end, folder.end});
     } else {
@@ -309,11 +309,11 @@ static void put_file(maker *m, text path, const char *extension)
     const char *slash = last_of(path, '/');
     text base = {slash ? slash + 1 : path.p, extension};
     if (slash == path.p) {
-        put(m, "/", 1);
+        put_bytes(m, "/", 1);
     } else if (slash) {
-        put(m, "/", *path.p == '/');
+        put_bytes(m, "/", *path.p == '/');
         put_pseudonym(m, (text){path.p, slash});
-        put(m, "/", 1);
+        put_bytes(m, "/", 1);
     }
     if (base.p < base.end)
         put_pseudonym(m, base);

@@ -15,7 +15,7 @@ static bool set_time(cut *c, const gotrace_event *e)
            cut_fail(c, gotrace_writer_error(c->carry.writer));
 }
 
-static bool put(cut *c, const gotrace_event *e, bool counted)
+static bool put_event(cut *c, const gotrace_event *e, bool counted)
 {
     uint64_t args[GOTRACE_MAX_ARGS]; /* set as far as there are */
     const gotrace_event_spec *spec = c->carry.rows[e->type].spec;
@@ -91,11 +91,11 @@ static bool pass_proc(cut *c, const gotrace_event *e)
     c->has_made = made;
     c->made = e->offset;
     if (!c->job->goroutines || does->proc.to != GOTRACE_STATE_IDLE)
-        return made || put(c, e, !c->job->goroutines);
+        return made || put_event(c, e, !c->job->goroutines);
     gotrace_state state = gotrace_writer_proc(c->carry.writer, proc, &thread, NULL);
     if (state == GOTRACE_STATE_RUNNING && thread != GOTRACE_NO_THREAD && does->numbered)
         return stop_proc(c, e, proc, thread);
-    return made || state == GOTRACE_STATE_IDLE || put(c, e, false);
+    return made || state == GOTRACE_STATE_IDLE || put_event(c, e, false);
 }
 
 /* ---- transitions ----------------------------------------------------------------------------- */
@@ -121,7 +121,7 @@ static bool pass_goroutine_v2(cut *c, const gotrace_event *e)
         c->whole = is_whole(c, e, does);
     c->decided = true;
     if (c->whole)
-        return !first || put(c, e, true);
+        return !first || put_event(c, e, true);
     return !cut_has(c, e->subject) || put_change(c, e);
 }
 
@@ -129,10 +129,10 @@ static bool pass_v1(cut *c, const gotrace_event *e)
 {
     const gotrace_semantics *does = semantics_of(c->carry.version, c->carry.rows[e->type].spec);
     if (changes(does->self) || changes(does->other))
-        return !is_whole(c, e, does) || put(c, e, true);
+        return !is_whole(c, e, does) || put_event(c, e, true);
     if (does->proc.to)
-        return put(c, e, !c->job->goroutines);
-    return !cut_has(c, e->goroutine) || put(c, e, true);
+        return put_event(c, e, !c->job->goroutines);
+    return !cut_has(c, e->goroutine) || put_event(c, e, true);
 }
 
 /* Whether the status was written at the start: its stack would be written for nothing. */
@@ -151,7 +151,7 @@ static bool pass_transition(cut *c, const gotrace_event *e)
         bool of_proc = e->resource == GOTRACE_RESOURCE_PROC;
         if (!(of_proc || cut_has(c, e->subject)) || is_written(c, e))
             return true;
-        return put(c, e, !of_proc);
+        return put_event(c, e, !of_proc);
     }
     return e->resource == GOTRACE_RESOURCE_PROC ? pass_proc(c, e) : pass_goroutine_v2(c, e);
 }
@@ -183,7 +183,7 @@ bool cut_pass(cut *c, const gotrace_event *e)
         if (c->job->goroutines && range_owner(e->range) == GOTRACE_RESOURCE_NONE)
             return true;
         if (range_owner(e->range) == GOTRACE_RESOURCE_GOROUTINE)
-            return !cut_has(c, c->v2 ? e->subject : e->goroutine) || put(c, e, true);
+            return !cut_has(c, c->v2 ? e->subject : e->goroutine) || put_event(c, e, true);
         break;
     case GOTRACE_KIND_SYSCALL:
     case GOTRACE_KIND_METRIC:
@@ -197,10 +197,10 @@ bool cut_pass(cut *c, const gotrace_event *e)
     case GOTRACE_KIND_EXPERIMENT:
     case GOTRACE_KIND_SAMPLE: break;
     }
-    return !cut_has(c, e->goroutine) || put(c, e, true);
+    return !cut_has(c, e->goroutine) || put_event(c, e, true);
 }
 
 bool cut_pass_first(cut *c, const gotrace_event *e)
 {
-    return put(c, e, false);
+    return put_event(c, e, false);
 }

@@ -258,7 +258,7 @@ typedef struct copying {
     gotrace_error *error;
 } copying;
 
-static bool put(copying *c, const void *bytes, size_t size)
+static bool put_bytes(copying *c, const void *bytes, size_t size)
 {
     if (size == 0 || c->write(c->ctx, bytes, size))
         return true;
@@ -276,7 +276,7 @@ static bool copy(copying *c, uint64_t from, uint64_t to)
             fail(c->error, GOTRACE_RULE_SYSTEM_READ, EIO, "the trace has become shorter");
             return false;
         }
-        if (!put(c, c->piece, got))
+        if (!put_bytes(c, c->piece, got))
             return false;
         from += got;
     }
@@ -290,7 +290,7 @@ static bool copy_changed(gen_defect *d, copying *c)
     qsort(d->patches, d->patch_count, sizeof *d->patches, by_offset);
     for (size_t i = 0; i < d->patch_count; i++) {
         const gen_patch *patch = &d->patches[i];
-        if (!copy(c, from, patch->offset) || !put(c, patch->bytes, patch->size))
+        if (!copy(c, from, patch->offset) || !put_bytes(c, patch->bytes, patch->size))
             return false;
         from = patch->offset + patch->drop;
     }

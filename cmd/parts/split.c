@@ -112,7 +112,7 @@ static int compare_places(const void *a, const void *b)
 
 /* ---- copying -------------------------------------------------------------------------------- */
 
-static bool put(split *s, const gotrace_record *record)
+static bool put_record(split *s, const gotrace_record *record)
 {
     if (s->bytes.count > PARTS_MAX_BATCH) {
         out_bytes(s->o, s->bytes.bytes, s->bytes.count);
@@ -130,7 +130,7 @@ static gotrace_status copy_record(void *ctx, const gotrace_record *record, gotra
     if (v1 && (code == GOTRACE_V1_Frequency || code == GOTRACE_V1_TimerGoroutine ||
                code == GOTRACE_V1_Stack))
         return GOTRACE_OK; /* written with the footer */
-    if (use_record(s, record) != GOTRACE_OK || (s->copies && !put(s, record)))
+    if (use_record(s, record) != GOTRACE_OK || (s->copies && !put_record(s, record)))
         return GOTRACE_ERROR;
     return GOTRACE_OK;
 }

@@ -79,7 +79,7 @@ static void wait_for_room(const ring_slot *slot)
 }
 
 /* Writes a record. The slot is busy. */
-static void put(ring_slot *slot, ring_record record)
+static void put_record(ring_slot *slot, ring_record record)
 {
     if (UNLIKELY(is_full(slot)))
         wait_for_room(slot);
@@ -171,7 +171,7 @@ static inline __attribute__((always_inline)) void resume(ring_slot *slot, ring_r
     in_order();
     if (waiters)
         atomic_fetch_sub(waiters, 1);
-    put(slot, (ring_record){.type = RING_RESUME, .flags = (uint16_t)result});
+    put_record(slot, (ring_record){.type = RING_RESUME, .flags = (uint16_t)result});
     in_order();
     me.blocked = false;
 }
@@ -180,7 +180,7 @@ static inline __attribute__((always_inline)) void resume(ring_slot *slot, ring_r
 __attribute__((noinline)) static void put_due(ring_slot *slot)
 {
     if (me.first) {
-        put(slot, (ring_record){.type = me.first, .object = (uint64_t)gettid()});
+        put_record(slot, (ring_record){.type = me.first, .object = (uint64_t)gettid()});
         in_order();
         me.first = 0;
     }
@@ -251,11 +251,11 @@ static void put_frames(ring_slot *slot, trace_stacks *stacks, uint16_t stack)
     const uint64_t *pcs;
     unsigned depth = trace_stack_frames(stacks, stack, &pcs);
     for (unsigned i = 0; i < depth; i++)
-        put(slot, (ring_record){.type = RING_FRAME,
-                                .kind = (uint8_t)i,
-                                .flags = (uint16_t)depth,
-                                .stack = stack,
-                                .object = pcs[i]});
+        put_record(slot, (ring_record){.type = RING_FRAME,
+                                       .kind = (uint8_t)i,
+                                       .flags = (uint16_t)depth,
+                                       .stack = stack,
+                                       .object = pcs[i]});
     trace_stack_recorded(stacks, stack);
 }
 
@@ -295,7 +295,8 @@ static bool block(ring_kind kind, uint64_t object, bool counted, void *leaf, con
     }
     me.blocked = true;
     in_order();
-    put(slot,
+    put_record(
+        slot,
         (ring_record){.type = RING_BLOCK, .kind = (uint8_t)kind, .stack = stack, .object = object});
     set_busy(slot, NULL);
     return true;
@@ -328,10 +329,10 @@ __attribute__((noinline)) void trace_wake_slow(uint64_t object, uint16_t count)
     ring_slot *slot = enter(FRAME);
     if (!slot)
         return;
-    put(slot, (ring_record){.type = RING_WAKE,
-                            .flags = count,
-                            .stack = stack_of(slot, LEAF, FRAME),
-                            .object = object});
+    put_record(slot, (ring_record){.type = RING_WAKE,
+                                   .flags = count,
+                                   .stack = stack_of(slot, LEAF, FRAME),
+                                   .object = object});
     set_busy(slot, NULL);
 }
 
@@ -362,10 +363,10 @@ __attribute__((noinline)) trace_started *trace_create(void *routine, void *arg)
         started->slot = created;
         started->routine = routine;
         started->arg = arg;
-        put(slot, (ring_record){.type = RING_CREATE,
-                                .flags = (uint16_t)number,
-                                .stack = stack_of(slot, LEAF, FRAME),
-                                .object = (uintptr_t)routine});
+        put_record(slot, (ring_record){.type = RING_CREATE,
+                                       .flags = (uint16_t)number,
+                                       .stack = stack_of(slot, LEAF, FRAME),
+                                       .object = (uintptr_t)routine});
     } else if (created) {
         finish_slot(created);
     }
@@ -399,7 +400,7 @@ static void end_thread(void *slot)
     uint64_t thread = (uint64_t)pthread_self();
     set_busy(slot, __builtin_frame_address(0));
     put_due(slot);
-    put(slot, (ring_record){.type = RING_END, .object = thread});
+    put_record(slot, (ring_record){.type = RING_END, .object = thread});
     me.slot = NULL;
     me.ended = true;
     set_busy(slot, NULL);

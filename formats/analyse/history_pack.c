@@ -17,7 +17,7 @@ enum {
     SAME_FUNCTION = 1 << 7
 };
 
-static unsigned char *put(unsigned char *at, uint64_t v)
+static unsigned char *put_varint(unsigned char *at, uint64_t v)
 {
     for (; v >= 0x80; v >>= 7)
         *at++ = (unsigned char)(v | 0x80);
@@ -59,16 +59,16 @@ static size_t pack(unsigned char *to, const void *items, uint64_t first)
         const bool same = s->function == function;
         *at++ = (unsigned char)(s->state | s->caused << CAUSED_SHIFT | (s->assist ? ASSIST : 0) |
                                 (s->reason ? HAS_REASON : 0) | (same ? SAME_FUNCTION : 0));
-        at = put(at, fold((uint64_t)s->time - time));
-        at = put(at, fold(s->goroutine - id));
-        at = put(at, s->before ? number - s->before : 0);
+        at = put_varint(at, fold((uint64_t)s->time - time));
+        at = put_varint(at, fold(s->goroutine - id));
+        at = put_varint(at, s->before ? number - s->before : 0);
         if (s->caused == CAUSE_OTHER)
-            at = put(at, s->cause ? number - s->cause : 0);
-        at = put(at, s->stack);
+            at = put_varint(at, s->cause ? number - s->cause : 0);
+        at = put_varint(at, s->stack);
         if (!same)
-            at = put(at, s->function);
+            at = put_varint(at, s->function);
         if (s->reason)
-            at = put(at, s->reason);
+            at = put_varint(at, s->reason);
         time = (uint64_t)s->time;
         id = s->goroutine;
         function = s->function;

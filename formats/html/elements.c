@@ -1,4 +1,4 @@
-/* text.c - text of the trace, numbers with units, and cells. */
+/* elements.c - text of the trace, numbers with units, and the parts of tables. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

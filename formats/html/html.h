@@ -43,7 +43,7 @@ extern const char html_style[], html_script[];
 extern const size_t html_style_size, html_script_size;
 extern const char html_style_hash[], html_script_hash[];
 
-/* ---- text.c ---- */
+/* ---- elements.c ---- */
 
 /* Text of a trace, which cannot become markup: what is not printable is escaped as in Go, and what
  * has a meaning in HTML by references. At most `most` bytes of it; "..." shows that more follow. */

@@ -80,7 +80,7 @@ static bool reserve(script_frame_text *text, size_t more)
     return true;
 }
 
-static void put(script_frame_text *text, const char *s, size_t size)
+static void put_bytes(script_frame_text *text, const char *s, size_t size)
 {
     if (size > 0)
         memcpy(text->bytes + text->size, s, size);
@@ -91,8 +91,8 @@ static void put_escaped(script_frame_text *text, const char *s, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
         if (s[i] == ' ' || s[i] == '\\' || s[i] == '@' || s[i] == ':' || bracket(s[i]) != 0)
-            put(text, "\\", 1);
-        put(text, s + i, 1);
+            put_bytes(text, "\\", 1);
+        put_bytes(text, s + i, 1);
     }
 }
 
@@ -115,19 +115,19 @@ bool script_frame_write(script_frame_text *text, const gotrace_frame *frame)
     if (!reserve(text, 2 * frame->function_size + frame->file_size + NUMBERS))
         return false;
     if (is_plain(function, frame->function_size))
-        put(text, function, frame->function_size);
+        put_bytes(text, function, frame->function_size);
     else
         put_escaped(text, function, frame->function_size);
     if (frame->file_size > 0 || frame->line != 0) {
-        put(text, " ", 1);
-        put(text, file, frame->file_size);
+        put_bytes(text, " ", 1);
+        put_bytes(text, file, frame->file_size);
         int size = snprintf(number, sizeof number, ":%llu", (unsigned long long)frame->line);
-        put(text, number, (size_t)size);
+        put_bytes(text, number, (size_t)size);
     }
     if (has_pc(frame)) {
         int size = snprintf(number, sizeof number, "%s@0x%llx", text->size > 0 ? " " : "",
                             (unsigned long long)frame->pc);
-        put(text, number, (size_t)size);
+        put_bytes(text, number, (size_t)size);
     }
     return true;
 }

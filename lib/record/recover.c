@@ -159,7 +159,7 @@ static bool read_slots(recovery *v)
 
 /* ---- the output ------------------------------------------------------------------------------ */
 
-static bool put(recovery *v, const void *bytes, size_t size)
+static bool put_bytes(recovery *v, const void *bytes, size_t size)
 {
     return v->write(v->ctx, bytes, size) || (gt_error_set(&v->error, GOTRACE_RULE_SYSTEM_WRITE,
                                                           GT_NO_PLACE, "the write function failed"),
@@ -172,7 +172,7 @@ static bool drain(recovery *v)
     gotrace_recorder *r = v->r;
     bool good = !r->failed || fail_recorder(v);
     for (gt_rec_buffer *b; good && (b = gt_rec_next_full(r));) {
-        good = put(v, b->bytes, (size_t)(b->p - b->bytes));
+        good = put_bytes(v, b->bytes, (size_t)(b->p - b->bytes));
         gt_rec_give_back(r, b);
     }
     return good;
@@ -202,7 +202,7 @@ static bool put_slot(recovery *v, const slot *s)
         gt_put_wide(v->bytes + s->length, s->size - s->length - GT_VARINT_MAX, GT_VARINT_MAX);
     const size_t skipped = header_in(v, s);
     v->any = v->any || s->kind == GT_REC_EVENTS;
-    return put(v, v->bytes + skipped, s->size - skipped);
+    return put_bytes(v, v->bytes + skipped, s->size - skipped);
 }
 
 /* ---- a recorder in the state of the file ----------------------------------------------------- */

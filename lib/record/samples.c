@@ -70,7 +70,7 @@ static void put_v2(gt_rec_place *w, const uint64_t args[5])
 }
 
 /* A sample that was taken before the era, but is complete only now, belongs to it. */
-static void put(gotrace_recorder *r, uint64_t era, const gt_rec_sample *s)
+static void put_sample(gotrace_recorder *r, uint64_t era, const gt_rec_sample *s)
 {
     const uint64_t stack = gt_rec_id(gt_rec_stack_entry(r, era, s->pcs, s->depth, true));
     const uint64_t args[5] = {s->ticks, s->thread, s->proc, s->go, stack};
@@ -92,7 +92,7 @@ void gt_rec_samples_put(gotrace_recorder *r, uint64_t era)
         if (atomic_load_explicit(&s->complete, memory_order_acquire) != n + 1 || s->era > era)
             break;
         if (s->era >= r->first_era)
-            put(r, era, s);
+            put_sample(r, era, s);
         atomic_store_explicit(&r->sample_begin, n + 1, memory_order_release);
         if (r->crash)
             gt_crash_note_samples(r->crash, n + 1);

@@ -245,7 +245,7 @@ static bool append(gotrace_recorder *r, uint64_t era, uint64_t pc, gotrace_frame
     return n;
 }
 
-static bool put(gotrace_recorder *r, uint64_t era, const gt_rec_entry *stack, uint64_t ticks)
+static bool put_stack(gotrace_recorder *r, uint64_t era, const gt_rec_entry *stack, uint64_t ticks)
 {
     gotrace_frame frames[GT_REC_STACK_MAX];
     uint64_t id = 0, pc = 0;
@@ -268,7 +268,7 @@ bool gt_rec_stacks_end(gotrace_recorder *r, uint64_t era, uint64_t ticks)
 {
     const gt_rec_table *table = &r->tables[era % GT_REC_OPEN].stacks;
     for (const gt_rec_entry *s = table->first; s; s = s->younger)
-        if (!put(r, era, s, ticks))
+        if (!put_stack(r, era, s, ticks))
             return false;
     return true;
 }

@@ -58,7 +58,7 @@ uint64_t gt_rec_string(gotrace_rec_thread *t, const char *text, size_t size)
     return gt_rec_id(gt_rec_table_entry(r, t->era, true, text, size, false, r->v2 ? NULL : t));
 }
 
-static bool put(gotrace_recorder *r, const gt_rec_entry *s, uint64_t ticks)
+static bool put_string(gotrace_recorder *r, const gt_rec_entry *s, uint64_t ticks)
 {
     uint64_t id;
     size_t number;
@@ -77,7 +77,7 @@ bool gt_rec_strings_end(gotrace_recorder *r, uint64_t era, uint64_t ticks)
     bool good = true;
     for (const gt_rec_entry *s = r->tables[era % GT_REC_OPEN].strings.first; s && good;
          s = s->younger)
-        good = put(r, s, ticks);
+        good = put_string(r, s, ticks);
     if (good && !r->v2 && !r->numbers) /* the encoder writes it with the names of the stacks */
         good = gt_encoder_intern_string(r->encoder, GT_RECORDER_NAME, strlen(GT_RECORDER_NAME),
                                         &number) == GOTRACE_OK;

@@ -36,7 +36,7 @@ static bool write(gotrace_writer *w, int64_t proc, unsigned code, const uint64_t
 }
 
 /* Writes a record that the writer adds. */
-static bool put(gt_w_step *s, int64_t proc, unsigned code, const uint64_t *args, size_t count)
+static bool put_added(gt_w_step *s, int64_t proc, unsigned code, const uint64_t *args, size_t count)
 {
     return write(s->w, proc, code, args, count, NULL);
 }
@@ -107,7 +107,7 @@ static gt_w_goroutine *add_unknown(gt_w_step *s, uint64_t id, int64_t proc, uint
 {
     gt_w_goroutine *g = gt_w_make_goroutine(s->w, id);
     const uint64_t args[2] = {id, 0};
-    if (!g || !put(s, proc, GOTRACE_V1_GoCreate, args, 2))
+    if (!g || !put_added(s, proc, GOTRACE_V1_GoCreate, args, 2))
         return NULL;
     g->created = s->w->now;
     g->last_proc = proc;
@@ -115,7 +115,7 @@ static gt_w_goroutine *add_unknown(gt_w_step *s, uint64_t id, int64_t proc, uint
     unsigned found = initial_event_of(s->w, state);
     if (!found)
         return g;
-    if (!put(s, proc, found, args, 1))
+    if (!put_added(s, proc, found, args, 1))
         return NULL;
     g->seq = 1;
     g->state = gt_w_state_of(state);
@@ -131,7 +131,7 @@ static bool start_proc(gt_w_step *s)
         return true;
     uint64_t thread = s->h->thread == GOTRACE_NO_THREAD ? (uint64_t)p->id : (uint64_t)s->h->thread;
     p->state = GT_W_BUSY;
-    return put(s, p->id, GOTRACE_V1_ProcStart, &thread, 1);
+    return put_added(s, p->id, GOTRACE_V1_ProcStart, &thread, 1);
 }
 
 static void run_on(gt_w_proc *p, gt_w_goroutine *g)
@@ -197,7 +197,7 @@ static bool enter_context(gt_w_step *s)
     run_on(s->p, g);
     s->g = g;
     unsigned local = s->w->encoder->shapes[GOTRACE_V1_GoStart].local;
-    return put(s, s->p->id, has_event(s->w, local) ? local : GOTRACE_V1_GoStart, args, 1);
+    return put_added(s, s->p->id, has_event(s->w, local) ? local : GOTRACE_V1_GoStart, args, 1);
 }
 
 static bool check_running(gt_w_step *s)
@@ -293,7 +293,7 @@ static bool write_exit(gt_w_step *s, gt_w_goroutine *g, int64_t proc)
     g->last_proc = proc;
     if ((s->w->encoder->tracer->flags & GT_TRACER_RAISES) && now > g->blocked)
         s->w->now--;
-    bool good = put(s, proc, GOTRACE_V1_GoSysExit, args, 3);
+    bool good = put_added(s, proc, GOTRACE_V1_GoSysExit, args, 3);
     if (s->w->now < now)
         s->w->now = now;
     return good;
