@@ -26,7 +26,7 @@
 #include "formats/chrome/options.h"
 #include "formats/common/idmap.h"
 #include "core/lookup.h"
-#include "formats/common/narrow.h"
+#include "formats/common/system_goroutines.h"
 #include "formats/common/spool.h"
 #include "formats/common/segment_list.h"
 

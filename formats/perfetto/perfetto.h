@@ -18,7 +18,7 @@
 #include "formats/formats.h"
 #include "formats/common/feed.h"
 #include "formats/common/idmap.h"
-#include "formats/common/narrow.h"
+#include "formats/common/system_goroutines.h"
 #include "formats/common/protobuf.h"
 #include "formats/perfetto/options.h"
 

@@ -1,10 +1,9 @@
-/* system.c - identifies the goroutines of the runtime and omits their events, for formats that show
- * goroutines. */
+#include "formats/common/system_goroutines.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/common/narrow.h"
 #include "formats/common/functions.h"
 #include "formats/common/rows.h"
 

@@ -1,14 +1,12 @@
-/* narrow.h - options that show only a part of a trace. */
-#ifndef NARROW_H
-#define NARROW_H
+/* system_goroutines.h - identifies the goroutines of the runtime and omits their events, and those
+ * that are not selected, for formats that show goroutines. */
+#ifndef SYSTEM_GOROUTINES_H
+#define SYSTEM_GOROUTINES_H
 
 #include "formats/formats.h"
 #include "formats/analyse/selection.h"
 #include "formats/common/feed.h"
 #include "formats/common/idmap.h"
-
-/* ---- system.c: without some goroutines, those of the runtime for example
- * ----------------------------------------- */
 
 /* Start stacks whose classification is cached; a power of two. */
 enum { SYSTEM_STACKS = 64 };
