@@ -131,7 +131,8 @@ static bool set_number(const option_spec *o, const char *value, uint64_t *field)
     return true;
 }
 
-bool options_size(const char *text, uint64_t *size)
+/* A size such as "64K"; false if it is not one. */
+static bool parse_size(const char *text, uint64_t *size)
 {
     static const char units[] = "KMG";
     char *end;
@@ -149,7 +150,7 @@ bool options_size(const char *text, uint64_t *size)
 static bool set_above_zero(const option_spec *o, const char *value, uint64_t *field)
 {
     bool size = o->type == OPTION_SIZE;
-    if (size && (!options_size(value, field) || *field == 0)) {
+    if (size && (!parse_size(value, field) || *field == 0)) {
         diag_error("--%s takes a size above 0, like 512M (K, M and G are 1024, 1024^2 and 1024^3 "
                    "bytes), not '%s'",
                    o->name, value);

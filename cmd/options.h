@@ -30,9 +30,6 @@ bool options_list(const char *option, const char *list, const char *(*at)(size_t
 /* Print a table of options, ended by a row without a name. */
 void options_help(out *o, const option_spec *row);
 
-/* Parse a size such as "64K"; false if it is not a size. */
-bool options_size(const char *text, uint64_t *size);
-
 /* Returns the n-th option of a verb, its own first, or NULL past the last. */
 const option_spec *option_at(const verb *v, size_t n);
 

@@ -96,7 +96,7 @@ uint64_t carry_new_stack(carry *c, uint64_t id)
 }
 
 /* An id has the same string or stack in a whole generation, or v1 trace. */
-uint64_t carry_string(carry *c, int64_t proc, uint64_t id)
+static uint64_t string_of(carry *c, int64_t proc, uint64_t id)
 {
     uint32_t made = id_numbers_find(&c->strings, id);
     return made ? made - 1 : carry_new_string(c, proc, id);
@@ -114,7 +114,7 @@ size_t carry_other_args(carry *c, const gotrace_event *e, const carry_row *row, 
         uint64_t v = e->args[row->from[n]];
         switch ((carry_way)row->ways[n]) {
         case CARRY_AS_IT_IS: break;
-        case CARRY_STRING: v = carry_string(c, e->proc, v); break;
+        case CARRY_STRING: v = string_of(c, e->proc, v); break;
         case CARRY_STACK: v = carry_stack(c, v); break;
         }
         values[n] = v;

@@ -45,7 +45,6 @@ void carry_free(carry *c);
 uint64_t carry_ticks(const carry *c, uint64_t ns);
 
 /* The writer's ids; 0 if carry failed. */
-uint64_t carry_string(carry *c, int64_t proc, uint64_t id);
 uint64_t carry_text(carry *c, int64_t proc, const char *text, size_t size);
 uint64_t carry_new_stack(carry *c, uint64_t id);
 

@@ -190,7 +190,8 @@ parquet_encoder *parquet_encoder_new(bool threaded)
     return e;
 }
 
-void parquet_encoder_wait(parquet_encoder *e)
+/* Waits until everything is written. */
+static void wait_for_encoder(parquet_encoder *e)
 {
     if (!e->threaded)
         return;
@@ -223,7 +224,7 @@ void parquet_encoder_free(parquet_encoder *e)
 static void pass_group(parquet_file *f)
 {
     parquet_encoder *e = f->encoder;
-    parquet_encoder_wait(e);
+    wait_for_encoder(e);
     if (e->threaded) {
         pthread_mutex_lock(&e->lock);
         e->group = f->group;
@@ -458,7 +459,7 @@ void parquet_end(parquet_file *f, bool keep)
         spread_rows(f);
     if (keep && f->group.count > 0)
         pass_group(f);
-    parquet_encoder_wait(f->encoder);
+    wait_for_encoder(f->encoder);
     group_free(&f->group, f->count);
     byte_buffer footer = {0};
     if (keep)

@@ -24,8 +24,6 @@ typedef struct parquet_encoder parquet_encoder;
 
 /* threaded: in a thread of its own, if one can be started. NULL if memory is refused. */
 parquet_encoder *parquet_encoder_new(bool threaded);
-/* Waits until everything is written. */
-void parquet_encoder_wait(parquet_encoder *e);
 void parquet_encoder_free(parquet_encoder *e);
 
 typedef struct parquet_file parquet_file;

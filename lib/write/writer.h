@@ -311,10 +311,8 @@ static inline uint8_t *gt_w_begin_record(gotrace_writer *w, gt_w_thread *t, unsi
     return p;
 }
 
-/* Writes a record of v2; args are all its values except the time. */
-bool gt_w_put(gotrace_writer *w, gt_w_thread *t, unsigned code, const uint64_t *args, size_t count);
-
-/* The same for a status that the caller did not pass: if possible, a little before now. */
+/* v2: writes a status that the caller did not pass: if possible, a little before now. args are all
+ * its values except the time. */
 bool gt_w_put_status(gotrace_writer *w, gt_w_thread *t, unsigned code, const uint64_t *args,
                      size_t count);
 

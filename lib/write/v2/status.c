@@ -8,7 +8,9 @@
  */
 #include "write/writer.h"
 
-bool gt_w_put(gotrace_writer *w, gt_w_thread *t, unsigned code, const uint64_t *args, size_t count)
+/* Writes a record; args are all its values except the time. */
+static bool put_record(gotrace_writer *w, gt_w_thread *t, unsigned code, const uint64_t *args,
+                       size_t count)
 {
     if (!t)
         t = &w->no_thread;
@@ -93,7 +95,7 @@ bool gt_w_put_status(gotrace_writer *w, gt_w_thread *t, unsigned code, const uin
 {
     const uint64_t now = w->now;
     w->now = status_ticks(w, t);
-    const bool good = gt_w_put(w, t, code, args, count);
+    const bool good = put_record(w, t, code, args, count);
     continue_at(w, now);
     return good;
 }
@@ -158,7 +160,7 @@ bool gt_w_proc_status_event(gt_w_step *s)
                          "proc %llu has status %llu; 1 to 4 are possible", gt_w_num(id),
                          gt_w_num(status)))
             return false;
-        return gt_w_put(w, t, s->code, s->h->args, 2);
+        return put_record(w, t, s->code, s->h->args, 2);
     }
     if (p->generation == w->generation && !w->options.force)
         return true;
@@ -182,7 +184,7 @@ bool gt_w_proc_status_event(gt_w_step *s)
     p->state = (uint8_t)status;
     const uint64_t args[2] = {id, status};
     proc_status_done(w, p);
-    return gt_w_put(w, p->thread ? p->thread : t, s->code, args, 2);
+    return put_record(w, p->thread ? p->thread : t, s->code, args, 2);
 }
 
 static bool check_status(gt_w_step *s, const gt_w_goroutine *g, uint64_t m, uint64_t status)
@@ -239,7 +241,7 @@ bool gt_w_goroutine_status_event(gt_w_step *s)
                          "goroutine %llu has status %llu; 1 to 4 are possible", gt_w_num(g->id),
                          gt_w_num(status)))
             return false;
-        return gt_w_put(w, t, s->code, args, count);
+        return put_record(w, t, s->code, args, count);
     }
     if (g->generation == w->generation && !w->options.force)
         return true;
@@ -259,7 +261,7 @@ bool gt_w_goroutine_status_event(gt_w_step *s)
         return false;
     g->state = (uint8_t)status;
     gt_w_goroutine_status_done(w, g);
-    return gt_w_put(w, t, s->code, args, count);
+    return put_record(w, t, s->code, args, count);
 }
 
 static bool not_going(gt_w_step *s, const char *why)
@@ -282,13 +284,13 @@ bool gt_w_sweep_active(gt_w_step *s)
     if (!goes_on && !not_going(s, known ? "the proc is not sweeping" : "the proc is not there"))
         return false;
     if (!p)
-        return gt_w_put(w, t, s->code, s->h->args, 1);
+        return put_record(w, t, s->code, s->h->args, 1);
     p->sweeping = p->swept = true;
     /* If the proc's status is due, it includes the range. */
     if (p->generation != w->generation)
         return gt_w_emit_proc_now(w, p, t);
     p->sweep_generation = w->generation;
-    return gt_w_put(w, t, s->code, s->h->args, 1);
+    return put_record(w, t, s->code, s->h->args, 1);
 }
 
 bool gt_w_assist_active(gt_w_step *s)
@@ -307,13 +309,13 @@ bool gt_w_assist_active(gt_w_step *s)
         !not_going(s, known ? "the goroutine is not assisting" : "the goroutine is not there"))
         return false;
     if (!g)
-        return gt_w_put(w, t, s->code, s->h->args, 1);
+        return put_record(w, t, s->code, s->h->args, 1);
     g->assisting = g->assisted = true;
     if (g->generation != w->generation)
         return gt_w_emit_goroutine_now(w, g, t,
                                        g->thread ? (uint64_t)g->thread->id : GT_V2_NO_THREAD);
     g->assist_generation = w->generation;
-    return gt_w_put(w, t, s->code, s->h->args, 1);
+    return put_record(w, t, s->code, s->h->args, 1);
 }
 
 /* ---- generations ---------------------------------------------------------------------------- */
