@@ -5,17 +5,6 @@
 
 #include "formats/analyse/statistics_run.h"
 
-const char *const worker_labels[WORKER_KINDS] = {
-    [WORKER_DEDICATED] = "GC (dedicated)",
-    [WORKER_FRACTIONAL] = "GC (fractional)",
-    [WORKER_IDLE] = "GC (idle)",
-};
-
-const char *const proc_state_names[PROC_STATES] = {
-    [PROC_IDLE] = "idle", [PROC_SCHEDULER] = "scheduler", [PROC_RUNS] = "goroutine",
-    [PROC_GC] = "gc",     [PROC_ASSIST] = "assist",       [PROC_SYSCALL] = "syscall",
-};
-
 /* ---- what procs do ----------------------------------------------------------------------------
  */
 

@@ -5,20 +5,6 @@
 #include "formats/analyse/statistics_run.h"
 #include "formats/analyse/vector.h"
 
-const char *const cause_names[CAUSES] = {
-    [CAUSE_CREATED] = "created",
-    [CAUSE_WAITED] = "waited",
-    [CAUSE_STOPPED] = "stopped",
-    [CAUSE_SYSCALL] = "syscall",
-};
-
-const char *const cause_labels[CAUSES] = {
-    [CAUSE_CREATED] = "created",
-    [CAUSE_WAITED] = "end of a wait: ",
-    [CAUSE_STOPPED] = "stopped running: ",
-    [CAUSE_SYSCALL] = "end of a system call",
-};
-
 /* ---- times ------------------------------------------------------------------------------------
  */
 
@@ -41,35 +27,6 @@ part *times_part(run *r, times *t, uint32_t name, bool is_range)
     t->parts = parts;
     parts[t->count] = (part){.name = name, .is_range = is_range, .since = STATES_NEVER};
     return &parts[t->count++];
-}
-
-/* The time blocked, or in ranges, for all reasons. */
-static int64_t sum_of_parts(const times *t, bool ranges)
-{
-    int64_t sum = 0;
-    for (size_t i = 0; i < t->count; i++)
-        if (t->parts[i].is_range == ranges)
-            sum = (int64_t)((uint64_t)sum + (uint64_t)t->parts[i].ns);
-    return sum;
-}
-
-static int64_t unknown_time(const times *t)
-{
-    int64_t known = t->ns[TIME_EXEC] + t->ns[TIME_SCHED_WAIT] + t->ns[TIME_SYSCALL] +
-                    t->ns[TIME_SYSCALL_BLOCK];
-    for (size_t i = 0; i < t->count; i++)
-        known += t->parts[i].is_range ? 0 : t->parts[i].ns;
-    return known < t->ns[TIME_TOTAL] ? t->ns[TIME_TOTAL] - known : 0;
-}
-
-int64_t times_of(const times *t, unsigned time)
-{
-    switch (time) {
-    case TIME_BLOCK: return sum_of_parts(t, false);
-    case TIME_RANGE: return sum_of_parts(t, true);
-    case TIME_UNKNOWN: return unknown_time(t);
-    default: return t->ns[time];
-    }
 }
 
 void times_snapshot(run *r, const stat_goroutine *g, times *copy)
@@ -123,26 +80,6 @@ static inline void add_to_set(run *r, value_set *set, int64_t value)
 {
     if (!value_set_add(set, value))
         run_fail(r);
-}
-
-histogram figure_time(const function_figure *f, uint32_t time)
-{
-    for (size_t i = 0; i < f->time_count; i++)
-        if (f->times[i].kind == FIGURE_TIME && f->times[i].name == time)
-            return value_set_histogram(&f->times[i]);
-    return (histogram){0};
-}
-
-int64_t figure_sum(const function_figure *f, uint32_t time)
-{
-    const uint8_t kind = time == TIME_BLOCK ? FIGURE_BLOCK : FIGURE_RANGE;
-    int64_t sum = 0;
-    if (time_columns[time].label)
-        return figure_time(f, time).sum;
-    for (size_t i = 0; i < f->time_count; i++)
-        if (f->times[i].kind == kind)
-            sum = sum_of_times(sum, value_set_histogram(&f->times[i]).sum);
-    return sum;
 }
 
 /* Makes room for that many more; false if memory is refused. There may be as many functions as

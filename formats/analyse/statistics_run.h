@@ -2,8 +2,8 @@
 #ifndef ANALYSE_STATISTICS_RUN_H
 #define ANALYSE_STATISTICS_RUN_H
 
+#include "formats/analyse/figures.h"
 #include "formats/analyse/selector.h"
-#include "formats/analyse/statistics.h"
 
 typedef struct open_task {
     uint32_t name;
@@ -119,18 +119,6 @@ void stat_collector_end(run *r);
 void stat_load_interval(run *r, const stat_goroutine *g, const interval *i, int64_t proc);
 void stat_load_proc(run *r, const gotrace_event *e);
 void stat_load_end(run *r);
-
-/* stat_figure of a new name. */
-void *stat_make_figure(figures *f, uint32_t name, size_t size);
-
-/* The figure of that name, which is made if it is new: zeroed except for its first member, the
- * name; NULL if memory is refused. */
-static inline void *stat_figure(figures *f, uint32_t name, size_t size)
-{
-    if (name < f->names && f->by_name[name])
-        return f->items[f->by_name[name] - 1];
-    return stat_make_figure(f, name, size);
-}
 
 /* Inserts into a list of the longest, which has room for that many; a later one of the same length
  * is after an earlier one. */
