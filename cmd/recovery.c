@@ -123,9 +123,9 @@ static bool use_recovered(recovering *r, input *in, const repair_totals *totals,
     return true;
 }
 
-/* Whether the recovered trace has events, and data is lost. If rules are violated, and nothing else
- * is wrong, events are read as recorded. */
-static bool is_gain(const recovering *r, const repair_totals *t)
+/* Whether the recovered trace has events, and data is lost or times are altered. If rules are
+ * violated, and nothing else is wrong, events are read as recorded. */
+static bool is_gain(const recovering *r, const repair_totals *t, const gotrace_error *damage)
 {
     static const repair_kind none_lost[] = {REPAIR_REWRITTEN, REPAIR_KEPT, REPAIR_ADDED,
                                             REPAIR_DROPPED, REPAIR_CLOCK};
@@ -134,6 +134,8 @@ static bool is_gain(const recovering *r, const repair_totals *t)
         found += r->losses.found[kind];
     for (size_t i = 0; i < sizeof none_lost / sizeof *none_lost; i++)
         found -= r->losses.found[none_lost[i]];
+    if (damage->class_ == GOTRACE_CLASS_CLOCKS)
+        found += r->losses.found[REPAIR_CLOCK];
     return t->timed_records > t->added && found > 0;
 }
 
@@ -151,7 +153,7 @@ static recovery recover(recovering *r, input *in, const gotrace_error *damage, g
         return RECOVERY_FAILED;
     }
     if (repair_into(r, in, &totals, error)) {
-        if (!is_gain(r, &totals))
+        if (!is_gain(r, &totals, damage))
             return RECOVERY_USELESS;
         if (use_recovered(r, in, &totals, error)) {
             if (damage->rule != GOTRACE_RULE_NONE)

@@ -2,8 +2,8 @@
  * recovery.h - read a damaged trace as if it had been repaired first.
  *
  * The verb then reads, byte for byte, what `gotrace repair` would write, from an unnamed temporary
- * file. Recovery starts only after normal reading has found damage after which data is lost: a
- * sound trace, and a trace that only violates rules, is read directly.
+ * file. Recovery starts only after normal reading has found damage after which data is lost, or
+ * (v2) altered times: a sound trace, and a trace that only violates rules, is read directly.
  */
 #ifndef RECOVERY_H
 #define RECOVERY_H

@@ -11,6 +11,11 @@ typedef struct batch_list {
     size_t count;
 } batch_list;
 
+/* v2: ticks between which the events of a generation are; low > high: unknown. */
+typedef struct frame {
+    uint64_t low, high;
+} frame;
+
 static int compare_owners(const void *a, const void *b)
 {
     const repair_batch *x = *(repair_batch *const *)a, *y = *(repair_batch *const *)b;
@@ -247,40 +252,60 @@ static bool restore_places(repair *r, const batch_list *timed)
 
 /* ---- times ----------------------------------------------------------------------------------- */
 
-/* The largest time delta in a batch, and its offset. */
-static uint64_t largest_step(repair *r, const repair_batch *b, size_t *where)
+/* The least time delta of a batch that is at least `over`, and its offset. 0: there is none. */
+static uint64_t find_step(repair *r, const repair_batch *b, uint64_t over, size_t *where)
 {
     const uint8_t *p = r->bytes + b->body, *end = r->bytes + b->end;
     repair_record record;
-    int64_t most = 0;
+    uint64_t found = 0;
     repair_release(r, b->end - b->body);
     while (p < end && repair_read_record(r, p, end, &record)) {
         if (record.spec->flags & GOTRACE_SPEC_TIMED) {
-            int64_t dt = (int64_t)record.args[!repair_is_v2(r) && r->version < 7];
-            if (dt > most) {
-                most = dt;
+            uint64_t dt = record.args[!repair_is_v2(r) && r->version < 7];
+            if (dt >> 63 == 0 && dt >= over && (found == 0 || dt < found)) {
+                found = dt;
                 *where = (size_t)(p - r->bytes);
             }
         }
         p += record.size;
     }
-    return (uint64_t)most;
+    return found;
 }
 
-/* The batch ends after the next one begins: reduce its largest time delta. */
+/* Most altered times differ in one bit. The part of a time delta that is a bit and at least `over`,
+ * if that explains it, otherwise `over`. */
+static uint64_t flipped_part(uint64_t delta, uint64_t over)
+{
+    for (uint64_t bit = 1; bit; bit <<= 1)
+        if (delta & bit && bit >= over && bit / 2 <= over)
+            return bit;
+    return over;
+}
+
+/* The time between these that differs in one bit, otherwise `other`. */
+static uint64_t flipped_back(uint64_t time, uint64_t low, uint64_t high, uint64_t other)
+{
+    for (uint64_t bit = 1; bit; bit <<= 1)
+        if ((time ^ bit) >= low && (time ^ bit) <= high)
+            return time ^ bit;
+    return other;
+}
+
+/* The batch ends after the next one begins: reduce the time delta that is the likely cause. */
 static bool shorten(repair *r, repair_batch *b, uint64_t limit)
 {
     size_t where = 0;
     uint64_t over = b->last - limit;
-    if (limit < b->time || b->late != 0 || largest_step(r, b, &where) < over)
+    uint64_t step = limit < b->time || b->late != 0 ? 0 : find_step(r, b, over, &where);
+    if (step == 0)
         return false;
     b->late = where;
-    b->less = over;
-    b->last = limit;
+    b->less = flipped_part(step, over);
+    b->last -= b->less;
     b->changed = true;
-    repair_report(r, REPAIR_CLOCK, where, over,
-                  "an event is %" PRIu64 " tick%s too late; its time was reduced", over,
-                  plural(over));
+    repair_report(r, REPAIR_CLOCK, where, b->less,
+                  "an event is %" PRIu64 " tick%s too late; its time was reduced", b->less,
+                  plural(b->less));
     return true;
 }
 
@@ -295,9 +320,22 @@ static void move(repair *r, repair_batch *b, uint64_t to)
     b->changed = true;
 }
 
+/* Move a batch into its generation if it is farther from it than the generation is long. */
+static void move_into(repair *r, repair_batch *b, const frame *f)
+{
+    uint64_t size = f->high - f->low, length = b->last - b->time;
+    bool early = f->low > size && b->time < f->low - size;
+    bool late = b->last > f->high && b->last - f->high > size;
+    if (late && b->time <= f->high)
+        shorten(r, b, f->high);
+    else if (early || late)
+        move(r, b,
+             flipped_back(b->time, f->low, length < size ? f->high - length : f->low, f->low));
+}
+
 /* Make an owner's batches follow each other in time. Of two that overlap, change the one that does
  * not fit its other neighbour either. */
-static void mend_clocks(repair *r, const batch_list *timed)
+static void mend_clocks(repair *r, const batch_list *timed, const frame *f)
 {
     for (size_t i = 1; i < timed->count; i++) {
         repair_batch *a = timed->list[i - 1], *b = timed->list[i];
@@ -316,26 +354,64 @@ static void mend_clocks(repair *r, const batch_list *timed)
             continue;
         if (fits_before && b->time < a->time && b->time - floor >= a->last - a->time &&
             (before || after)) {
-            move(r, a, b->time - (a->last - a->time));
+            uint64_t latest = b->time - (a->last - a->time);
+            move(r, a, flipped_back(a->time, floor, latest, latest));
             continue;
         }
-        move(r, b, a->last);
+        uint64_t end = after ? after->time : f->high, size = b->last - b->time;
+        move(r, b, flipped_back(b->time, a->last, end > size ? end - size : 0, a->last));
     }
 }
 
 /* ---- all steps ------------------------------------------------------------------------------- */
 
-static bool mend_owner(repair *r, const batch_list *owned, batch_list *timed)
+static bool mend_owner(repair *r, const batch_list *owned, batch_list *timed, const frame *f)
 {
     drop_duplicates(r, owned);
     timed->count = 0;
     for (size_t i = 0; i < owned->count; i++)
         if (is_timed(owned->list[i]))
             timed->list[timed->count++] = owned->list[i];
+    for (size_t i = 0; f->low < f->high && i < timed->count; i++)
+        move_into(r, timed->list[i], f);
     if (!restore_places(r, timed))
         return false;
-    mend_clocks(r, timed);
+    mend_clocks(r, timed, f);
     return true;
+}
+
+/* Go's tracer writes the first strings of a generation before its first event, and its stacks after
+ * the last one; other writers may not. Source: Go 1.27, runtime/trace.go, traceAdvance. */
+static frame find_frame(const batch_list *generation)
+{
+    frame f = {.low = UINT64_MAX};
+    size_t outside = 0;
+    for (size_t i = 0; i < generation->count; i++) {
+        const repair_batch *b = generation->list[i];
+        if (b->kind == PARTS_STRINGS && b->time < f.low)
+            f.low = b->time;
+        if (b->kind == PARTS_STACKS && b->time > f.high)
+            f.high = b->time;
+    }
+    for (size_t i = 0; i < generation->count; i++) {
+        const repair_batch *b = generation->list[i];
+        outside += is_timed(b) && (b->time < f.low || b->time > f.high);
+    }
+    return outside > 1 || f.low > f.high ? (frame){.low = UINT64_MAX} : f;
+}
+
+static bool mend_generation(repair *r, const batch_list *generation, batch_list *timed)
+{
+    frame f = repair_is_v2(r) ? find_frame(generation) : (frame){.low = UINT64_MAX};
+    bool done = true;
+    for (size_t i = 0, next; done && i < generation->count; i = next) {
+        for (next = i + 1; next < generation->count; next++)
+            if (generation->list[next]->owner != generation->list[i]->owner)
+                break;
+        batch_list owned = {generation->list + i, next - i};
+        done = mend_owner(r, &owned, timed, &f);
+    }
+    return done;
 }
 
 /* Keep the first of several batches with clocks in a generation. */
@@ -378,11 +454,10 @@ bool repair_mend(repair *r)
     qsort(all.list, r->count, sizeof *all.list, compare_owners);
     for (size_t i = 0, next; done && i < r->count; i = next) {
         for (next = i + 1; next < r->count; next++)
-            if (all.list[next]->owner != all.list[i]->owner ||
-                all.list[next]->generation != all.list[i]->generation)
+            if (all.list[next]->generation != all.list[i]->generation)
                 break;
-        batch_list owned = {all.list + i, next - i};
-        done = mend_owner(r, &owned, &timed);
+        batch_list generation = {all.list + i, next - i};
+        done = mend_generation(r, &generation, &timed);
     }
     if (repair_is_v2(r))
         drop_second_clocks(r);

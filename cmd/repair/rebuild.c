@@ -61,18 +61,9 @@ static repair_batch *batch_of(rebuild *t, uint64_t offset)
     return b && b->body <= offset && b->kind == PARTS_EVENTS && !b->is_experiment ? b : NULL;
 }
 
-/* The time in the event's record: the reader raises times of v2 events that had to wait. If the
- * reader's time is earlier, by more than it rounds times down in a batch, damage altered the
- * recorded one. */
-static uint64_t undamaged_ticks(const rebuild *t, const gotrace_event *e, uint64_t recorded)
-{
-    enum { MOST_ROUNDING_NS = 32768 };
-    uint64_t most = carry_ticks(&t->carry, e->ticks + MOST_ROUNDING_NS);
-    return recorded <= most ? recorded : carry_ticks(&t->carry, e->ticks);
-}
-
-/* The time of an event. Events of a batch come in order, so that each record is read once: b->late
- * is the offset reached, b->last its time. */
+/* The time of an event, which in v2 is that in its record: the reader raises times of events that
+ * had to wait. Events of a batch come in order, so that each record is read once: b->late is the
+ * offset reached, b->last its time. */
 static uint64_t event_ticks(rebuild *t, const gotrace_event *e)
 {
     bool sampled = e->type == GOTRACE_V2_CPUSample;
@@ -95,7 +86,7 @@ static uint64_t event_ticks(rebuild *t, const gotrace_event *e)
     uint64_t ticks = b->last;
     if (b->late == e->offset)
         b->last -= record.args[0]; /* the record is read again */
-    return undamaged_ticks(t, e, ticks);
+    return ticks;
 }
 
 bool rebuild_at(rebuild *t, uint64_t ticks, int64_t place)

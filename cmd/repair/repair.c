@@ -393,11 +393,24 @@ static void drop_file(repair *r)
     r->bytes = NULL;
 }
 
+static void drop_batches(repair *r)
+{
+    parts_drop(r->memory, r->batches, r->capacity, sizeof *r->batches);
+    repair_generations_drop(r, &r->generations);
+    r->batches = NULL;
+    r->count = r->capacity = 0;
+}
+
+static bool make_image(repair *r, parts_bytes *image)
+{
+    return repair_scan(r) && repair_mend(r) && repair_image(r, image);
+}
+
 static bool mend_trace(repair *r)
 {
     parts_bytes image = {0};
     verdict v;
-    bool done = repair_scan(r) && repair_mend(r) && repair_image(r, &image);
+    bool done = make_image(r, &image);
     if (r->last)
         drop_file(r);
     done = done && (repair_is_v2(r) ? rebuild_v2(r, &image, &v) : rebuild_v1(r, &image, &v));
@@ -415,24 +428,64 @@ static bool mend_trace(repair *r)
     return done;
 }
 
+/* Whether times of a sound trace are altered. False only on a system error or an exceeded limit. */
+static bool find_altered(repair *r, bool *altered)
+{
+    gotrace_source *source;
+    gotrace_reader *reader = NULL;
+    gotrace_error damage = {.rule = GOTRACE_RULE_NONE};
+    gotrace_config config = *r->job->config;
+    config.on_problem = NULL;
+    config.on_progress = NULL;
+    if (repair_source(r, r->bytes, r->size, &config, &source) < 0)
+        return false;
+    bool done = gotrace_reader_open(source, &config, &reader, r->error) >= 0;
+    if (done && gotrace_reader_find_damage(reader, &damage) < 0) {
+        *r->error = *gotrace_reader_error(reader);
+        done = false;
+    }
+    gotrace_reader_close(reader);
+    gotrace_source_close(source);
+    *altered = damage.rule != GOTRACE_RULE_NONE;
+    return done;
+}
+
+/* Whether the times of a sound trace can be corrected so that it stays sound. */
+static bool try_image(repair *r, bool *better)
+{
+    const repair_totals totals = *r->totals;
+    parts_bytes image = {0};
+    verdict v = {.sound = false};
+    r->quiet = true;
+    bool done = make_image(r, &image) &&
+                repair_examine(r, image.bytes, image.count, NULL, NULL, &v);
+    r->quiet = false;
+    *r->totals = totals;
+    *better = v.sound;
+    repair_drop(r, &image);
+    drop_batches(r);
+    return done;
+}
+
 static bool one_trace(repair *r)
 {
     verdict v = {.sound = false};
+    bool altered = false;
     r->totals->traces++;
     if (!r->headless && !repair_examine(r, r->bytes, r->size, NULL, NULL, &v))
         return false;
+    if (v.sound && v.counts[GOTRACE_RULE_CLOCK_BACK] > 0 &&
+        (!find_altered(r, &altered) || (altered && !try_image(r, &altered))))
+        return false;
     bool done;
-    if (v.sound) {
+    if (v.sound && !altered) {
         r->totals->timed_records += v.timed_records;
         r->totals->events += v.events;
         done = write_trace(r, r->bytes, r->size);
     } else {
         done = mend_trace(r);
     }
-    parts_drop(r->memory, r->batches, r->capacity, sizeof *r->batches);
-    repair_generations_drop(r, &r->generations);
-    r->batches = NULL;
-    r->count = r->capacity = 0;
+    drop_batches(r);
     return done;
 }
 

@@ -14,8 +14,8 @@
  *   resume  resume.c         Find the rest of a damaged batch of events by parsing backwards.
  *   mend    mend.c           Drop duplicate batches, sort batches that changed places, correct an
  *                            impossible generation to that of its neighbours. If a batch overlaps
- *                            the next one in time, change one time delta, else the batch's own
- *                            time.
+ *                            the next one in time, or (v2) is far from its generation, change one
+ *                            time delta, else the batch's own time.
  *   image   image.c          Make a trace of these batches, copied unchanged where possible, and
  *                            add missing tables, clocks and ends of generations: placeholders
  *                            contain the ids of lost strings and stacks; a frequency is estimated
@@ -35,7 +35,8 @@
  *   store   store.c          The file, and in v1 the traces made of it, are in temporary files
  *                            unless they are small.
  *
- * A sound trace is copied unchanged.
+ * A sound trace is copied unchanged, unless gotrace_reader_find_damage finds altered times and the
+ * trace is sound with corrected ones.
  *
  * v1: how often a trace is read does not depend on the number of faults. The file is read by the
  * reader and scanned. The image is read once: its events are passed to a writer while the reader
