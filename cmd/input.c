@@ -113,6 +113,17 @@ gotrace_reader *input_read_again(const input *in)
     return reader;
 }
 
+bool input_end_again(input *in, gotrace_reader *reader)
+{
+    const gotrace_error *ended = gotrace_reader_error(reader);
+    /* The first reader reaches a limit too. */
+    bool failed = ended->class_ == GOTRACE_CLASS_SYSTEM && ended->rule != GOTRACE_RULE_SYSTEM_LIMIT;
+    if (failed)
+        findings_add(&in->found, ended);
+    gotrace_reader_close(reader);
+    return !failed;
+}
+
 gotrace_config input_quiet(const input *in)
 {
     gotrace_config config = in->config;

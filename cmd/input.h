@@ -29,6 +29,10 @@ bool input_open_reader(input *in, session *s, const char *path);
 /* A second reader of the trace, which reports no problem again, or NULL after the error message. */
 gotrace_reader *input_read_again(const input *in);
 
+/* Close such a reader. If the system failed it, which the first reader does not report, that is
+ * added to the findings, and false is returned. */
+bool input_end_again(input *in, gotrace_reader *reader);
+
 /* The configuration of passes that report neither problems nor progress. */
 gotrace_config input_quiet(const input *in);
 

@@ -73,8 +73,7 @@ int select_goroutines(select_job *job, input *in, select_ids *ids, select_range 
     if (!reader)
         return EXIT_SYSTEM;
     selected_goroutines(reader, job, ids, span);
-    gotrace_reader_close(reader);
-    return EXIT_SOUND;
+    return input_end_again(in, reader) ? EXIT_SOUND : EXIT_SYSTEM;
 }
 
 bool select_is_outside(const select_job *job, const select_options *options, const input *in,

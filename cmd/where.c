@@ -105,8 +105,9 @@ int where_find(places *found, find_job *job, input *in)
     if (!reader)
         return EXIT_SYSTEM;
     places_find(found, job, reader);
-    gotrace_reader_close(reader);
-    return where_finish(job, "--where: ");
+    bool read = input_end_again(in, reader);
+    int status = where_finish(job, "--where: ");
+    return status == EXIT_SOUND && !read ? EXIT_SYSTEM : status;
 }
 
 int where_finish(const find_job *job, const char *where)

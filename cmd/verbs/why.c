@@ -169,16 +169,12 @@ static int write_timeline(session *s, input *in, paths *p)
         job.to = i->end >= job.to ? i->end + (i->end < INT64_MAX) : job.to;
     }
     job.from = job.from < 0 ? 0 : job.from;
-    const gotrace_error *ended = NULL;
-    if (done && format_perfetto.run(&job) == GOTRACE_ERROR)
-        ended = gotrace_reader_error(reader);
-    /* Memory that only the second reader was refused. */
-    if (ended && ended->class_ == GOTRACE_CLASS_SYSTEM)
-        findings_add(&in->found, ended);
+    if (done)
+        format_perfetto.run(&job);
     done = done && !timeline.failed;
     why_timeline_free(&timeline);
-    gotrace_reader_close(reader);
-    return report_failure(p, !done) ? EXIT_SYSTEM : EXIT_SOUND;
+    bool read = input_end_again(in, reader);
+    return report_failure(p, !done) || !read ? EXIT_SYSTEM : EXIT_SOUND;
 }
 
 static int write_paths(session *s, paths *p)

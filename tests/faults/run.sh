@@ -274,6 +274,7 @@ print --where (wait)or((run)and(during(gc)or(log~a))) -o out/out vN.trace
 stat -j 2 --json --each --function main --region r,s,t --from 1us -o out/out vN.trace
 convert --to pprof --goroutine 1,3-9 --function main -o out/out vN.trace
 convert --to perfetto --goroutine 1,3-9 --until 1s -o out/out vN.trace
+convert --to perfetto --function main -o out/out vN.trace
 dump -o out/out vN.trace
 dump --format cbor -o out/out vN.trace
 dump --level meaning --format json -o out/out vN.trace
