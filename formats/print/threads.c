@@ -181,10 +181,11 @@ static bool block_add(printing *p, print_block *b, const gotrace_event *e)
     const feed_stack_copy **stacks = b->stacks[b->events.count];
 
     if (b->events.count == 0 && (!p->copier.arena || e->generation_index != p->generation_index)) {
-        if (!feed_copier_restart(&p->copier))
+        bool made = feed_copier_restart(&p->copier);
+        b->arena = p->copier.arena; /* to be freed with the block, also if it is incomplete */
+        if (!made)
             return false;
         p->generation_index = e->generation_index;
-        b->arena = p->copier.arena;
     }
     return copy_stack(p, e->stack, &stacks[0]) && copy_stack(p, e->start_stack, &stacks[1]) &&
            event_block_add(&b->events, e);
