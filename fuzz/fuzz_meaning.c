@@ -58,10 +58,11 @@ static bool has_ties(const uint8_t *data, size_t size)
         double frequency = summary->frequency ? (double)summary->frequency : 1e9;
         bool v2 = summary->version >= GOTRACE_FIRST_V2;
         double ns_per_tick = 1.0 / (frequency / 1e9); /* as v2 readers compute it */
-        bool rounded = v2 &&
-                       (ns_per_tick != (double)(uint64_t)ns_per_tick || event->ticks >> 53 != 0);
-        uint64_t tick = v2 && !rounded ? (uint64_t)((double)event->ticks / ns_per_tick)
-                                       : event->ticks;
+        bool rounded = v2 && (ns_per_tick != (double)(uint64_t)ns_per_tick ||
+                              gotrace_reader_raw(reader)->ticks >> 53 != 0);
+        uint64_t tick = v2 && !rounded
+                            ? (uint64_t)((double)gotrace_reader_raw(reader)->ticks / ns_per_tick)
+                            : gotrace_reader_raw(reader)->ticks;
         ties = rounded ||
                (tick == last && (event->thread != last_thread || event->proc != last_proc));
         last = tick;

@@ -50,13 +50,13 @@ static void check_summary(const gotrace_summary *s)
 static void read_events(gotrace_reader *reader, outcome *o)
 {
     const printer *jsonl = printer_by_name("jsonl");
-    const print_source from = {.version = gotrace_reader_summary(reader)->version,
-                               .reader = reader};
+    print_source from = {.version = gotrace_reader_summary(reader)->version, .reader = reader};
     const gotrace_event *event;
     out text;
     REQUIRE(out_init(&text, digest_write, &o->digest));
     while ((o->status = gotrace_reader_next(reader, &event)) == GOTRACE_EVENT) {
         o->events++;
+        from.raw = gotrace_reader_raw(reader);
         jsonl->event(&text, &from, event);
     }
     REQUIRE(out_flush(&text));

@@ -69,7 +69,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (status == GOTRACE_END && r.begun) {
         REQUIRE(verdict_of(r.trace.data, r.trace.size, &config, &after, &error));
         REQUIRE(after.sound == totals.sound);
-        if (before.sound)
+        /* A batch far from its generation is only a warning, and is moved back. */
+        if (before.sound && before.counts[GOTRACE_RULE_CLOCK_BACK] == 0)
             REQUIRE(totals.identical && r.trace.size == size &&
                     memcmp(r.trace.data, data, size) == 0);
         if (totals.sound) {

@@ -111,10 +111,9 @@ GOTRACE_API int gotrace_release_version(int minor);
 
 /* Values that mean "none" or "unknown". */
 #define GOTRACE_NO_OFFSET UINT64_MAX
-#define GOTRACE_NO_PROC                                                                            \
-    INT64_MIN /* without a proc (proc -1 is a real one: the tracer's global buffer) */
-#define GOTRACE_NO_THREAD INT64_MIN /* unknown thread */
-#define GOTRACE_NO_TIME   INT64_MIN /* gotrace_event.since: unknown */
+#define GOTRACE_NO_PROC   INT32_MIN /* (proc -1 is a real one: the tracer's global buffer) */
+#define GOTRACE_NO_THREAD INT64_MIN
+#define GOTRACE_NO_TIME   INT64_MIN
 
 /* ---------------------------------------------------------------------------------------------
  * Status, rules and errors
@@ -455,7 +454,7 @@ typedef enum gotrace_kind {
     GOTRACE_KIND_NONE = 0,    /* no meaning (FutileWakeup) */
     GOTRACE_KIND_TRANSITION,  /* a goroutine or proc changed its state */
     GOTRACE_KIND_SYSCALL,     /* a system call that did not block: an instant (v1 GoSysCall) */
-    GOTRACE_KIND_METRIC,      /* a metric changed: see metric; value is the new value */
+    GOTRACE_KIND_METRIC,      /* a metric changed. subject: which, value: the new one */
     GOTRACE_KIND_LABEL,       /* text labels the goroutine from here on */
     GOTRACE_KIND_RANGE_BEGIN, /* a range began: see range */
     GOTRACE_KIND_RANGE_END,
@@ -465,7 +464,11 @@ typedef enum gotrace_kind {
     GOTRACE_KIND_REGION_END,
     GOTRACE_KIND_LOG,          /* subject: the task, text: the category, message: the message */
     GOTRACE_KIND_RANGE_ACTIVE, /* a range is active at the beginning of a generation */
-    GOTRACE_KIND_SYNC,         /* a generation begins, or (the last one) the trace ends */
+    GOTRACE_KIND_SYNC,         /* v2: a generation begins. subject: its number (in a damaged trace
+                                  several may have the same), value: its index in the order of the
+                                  file, as for gotrace_reader_generation. The last one is the end
+                                  of the trace: subject 0, value: the number of generations. Ids of
+                                  strings and stacks are valid up to the next sync */
     GOTRACE_KIND_EXPERIMENT,   /* an event of an experiment: args as they are */
     GOTRACE_KIND_SAMPLE,       /* a CPU profile sample: goroutine, proc and stack it hit */
 } gotrace_kind;
@@ -538,15 +541,40 @@ enum gotrace_event_flags {
     /* A GoSysExit whose time is that of the return of the call, before the goroutine recorded
      * it. */
     GOTRACE_EVENT_MOVED = 8,
-    /* A sync event with a snapshot of the clocks: args are the trace's time (ns, absolute), the
-     * monotonic clock (ns), and seconds and nanoseconds of the wall clock. */
+    /* A sync event with a snapshot of the clocks: the arguments in its details are the trace's time
+     * (ns, absolute), the monotonic clock (ns), and seconds and nanoseconds of the wall clock. */
     GOTRACE_EVENT_CLOCKS = 16,
     /* The end of a range, task or region that has no begin: there is none in the trace, and none
      * can be before it, because its goroutine was created in the trace, or the state before is
      * known. Nothing ends with it. An end without this flag and without a begin in the trace began
      * before the trace. */
     GOTRACE_EVENT_NO_BEGIN = 32,
+    /* v1: a goroutine is unblocked by one that runs timers (until 1.13), or by the network poller.
+     */
+    GOTRACE_EVENT_TIMER = 64,
+    GOTRACE_EVENT_NETWORK = 128,
 };
+
+/* gotrace_event.given: which member of extra is set. */
+enum gotrace_given {
+    GOTRACE_GIVEN_CAUSE = 0,   /* cause, which is 0 of events that have nothing */
+    GOTRACE_GIVEN_START_STACK, /* start_stack */
+    GOTRACE_GIVEN_REASON,      /* reason */
+    GOTRACE_GIVEN_VALUE,       /* value */
+    GOTRACE_GIVEN_DETAILS,     /* details */
+};
+
+/* What few events have: gotrace_event_details. */
+typedef struct gotrace_details {
+    const char *text; /* a name, see gotrace_kind; NULL if there is none; not NUL-terminated */
+    size_t text_size;
+    const char *message; /* of a log; not NUL-terminated */
+    size_t message_size;
+    const uint64_t *args; /* the record's own arguments, without time and stack */
+    size_t arg_count;
+    uint64_t value, start_stack, cause; /* see the functions gotrace_event_value, ... */
+    const char *reason;
+} gotrace_details;
 
 /* How the v1 events map to transitions. Goroutines: GoCreate NOT_EXIST (UNDETERMINED with _INITIAL)
  * to RUNNABLE, of subject, by goroutine; GoWaiting RUNNABLE to WAITING and GoInSyscall RUNNABLE to
@@ -559,49 +587,87 @@ enum gotrace_event_flags {
  * transition of that goroutine, a GoSysCall aside. Procs: ProcStart IDLE (UNDETERMINED the first
  * time) to RUNNING, ProcStop RUNNING to IDLE.
  *
- * An event in its place in the total order, valid until gotrace_reader_next is called again or the
- * reader is closed, and so are args, text and message; reason is valid until the reader is closed.
- */
+ * An event in its place in the total order: 64 bytes, which may be copied, and put into arrays.
+ * What it refers to is valid as long as the block or the call says that returned it; a reason,
+ * until the reader is closed. Fixed. */
 typedef struct gotrace_event {
-    int64_t time;      /* ns since the first event */
-    uint64_t ticks;    /* v1: the time in ticks, absolute. v2: in ns on the trace's own clock, as
-                          returned by Go's reader */
-    uint64_t offset;   /* offset of its record */
-    uint8_t type;      /* the record's code, local variants already replaced by the full ones */
-    uint8_t kind;      /* gotrace_kind */
-    uint8_t resource;  /* gotrace_resource, of a transition */
-    uint8_t from, to;  /* gotrace_state, of a transition */
-    uint8_t range;     /* gotrace_range */
-    uint8_t flags;     /* GOTRACE_EVENT_* */
-    uint8_t arg_count; /* args that mean something for this type and version */
-    int64_t proc;      /* the proc on which it happened, or GOTRACE_NO_PROC */
-    int64_t lane;      /* v1: the proc as Go's v1 reader shows it: 1000001 timers, 1000002 network,
-                          1000003 system calls, 1000004 GC, else proc */
-    int64_t thread;    /* v1: the thread that runs the proc; v2: the thread on which it happened; or
-                          GOTRACE_NO_THREAD */
-    uint64_t generation;  /* v2: its number; 0 in v1. In a damaged trace several generations may
-                             have the same number: see generation_index */
-    uint64_t goroutine;   /* the goroutine in whose context it happened, 0 for none */
-    uint64_t subject;     /* id of the goroutine, proc or task that it is about */
-    uint64_t value;       /* of a metric; parent of a task */
-    uint64_t stack;       /* its stack: an id, 0 for none */
-    uint64_t start_stack; /* GoCreate: where the new goroutine starts (1.5: a PC instead) */
-    uint64_t cause;       /* offset of the event that made a run possible, on the transition to
-                             running: the unblock, creation or end of system call; else 0 */
-    const uint64_t *args; /* the record's own arguments, without time and stack; arg_count */
-    const char *reason;   /* why a goroutine waits or stopped running, or the world was stopped;
-                             NUL-terminated; NULL where the trace does not give it */
-    const char *text;     /* a name, see kind; NULL if there is none; not NUL-terminated */
-    size_t text_size;
-    const char *message; /* of a log; not NUL-terminated */
-    size_t message_size;
-    uint64_t generation_index; /* v2: its generation is the n-th of the file (from 0, as for
-                                  gotrace_reader_generation); 0 in v1. Ids of strings and stacks are
-                                  valid for events with the same index only */
-    int64_t since;  /* ns: since when the goroutine was in the state that the event ends, see
-                       gotrace_reader_select_lasting; else GOTRACE_NO_TIME */
-    uint8_t metric; /* gotrace_metric */
+    int64_t time;       /* ns since the first event */
+    uint64_t offset;    /* offset of its record */
+    uint64_t goroutine; /* the goroutine in whose context it happened, 0 for none */
+    uint64_t subject;   /* id of the goroutine, proc or task that it is about; a gotrace_metric */
+    int64_t thread;   /* v1: the thread that runs the proc; v2: the thread on which it happened; or
+                         GOTRACE_NO_THREAD */
+    int32_t proc;     /* the proc on which it happened, or GOTRACE_NO_PROC; INT32_MAX stands for
+                         larger ids, which no runtime has */
+    uint32_t stack;   /* its stack: an id, 0 for none or an id that no tracer assigns (2^32 or
+                         more) */
+    uint8_t type;     /* the record's code, local variants already replaced by the full ones */
+    uint8_t kind;     /* gotrace_kind */
+    uint8_t resource; /* gotrace_resource, of a transition */
+    uint8_t from, to; /* gotrace_state, of a transition */
+    uint8_t range;    /* gotrace_range */
+    uint8_t flags;    /* GOTRACE_EVENT_* */
+    uint8_t given;    /* GOTRACE_GIVEN_* */
+    union {
+        uint64_t cause, start_stack, value;
+        const char *reason;
+        const gotrace_details *details;
+    } extra;
 } gotrace_event;
+
+/* What only few callers need of an event. */
+typedef struct gotrace_raw {
+    uint64_t ticks;       /* v1: the time in ticks, absolute. v2: in ns on the trace's own clock, as
+                             returned by Go's reader */
+    const uint64_t *args; /* the record's own arguments, without time and stack */
+    size_t arg_count;     /* those that mean something for this type and version */
+    uint64_t generation, generation_index; /* see GOTRACE_KIND_SYNC; 0 in v1 */
+} gotrace_raw;
+
+/* Returns the details of an event; if it has none, all members are 0. */
+static inline const gotrace_details *gotrace_event_details(const gotrace_event *event)
+{
+    static const gotrace_details none = {0};
+    return event->given == GOTRACE_GIVEN_DETAILS ? event->extra.details : &none;
+}
+
+/* Offset of the event that made a run possible, of the transition to running: the unblock, creation
+ * or end of system call; else 0. */
+static inline uint64_t gotrace_event_cause(const gotrace_event *event)
+{
+    return event->given == GOTRACE_GIVEN_CAUSE ? event->extra.cause
+                                               : gotrace_event_details(event)->cause;
+}
+
+/* GoCreate: the stack where the new goroutine starts (1.5: a PC instead); else 0. */
+static inline uint64_t gotrace_event_start_stack(const gotrace_event *event)
+{
+    return event->given == GOTRACE_GIVEN_START_STACK ? event->extra.start_stack
+                                                     : gotrace_event_details(event)->start_stack;
+}
+
+/* GOTRACE_METRIC_NONE if it is an event of another kind. */
+static inline gotrace_metric gotrace_event_metric(const gotrace_event *event)
+{
+    return event->kind == GOTRACE_KIND_METRIC ? (gotrace_metric)event->subject
+                                              : GOTRACE_METRIC_NONE;
+}
+
+/* The new value of a metric, the parent of a task, or the index of the generation that a sync
+ * begins; else 0. */
+static inline uint64_t gotrace_event_value(const gotrace_event *event)
+{
+    return event->given == GOTRACE_GIVEN_VALUE ? event->extra.value
+                                               : gotrace_event_details(event)->value;
+}
+
+/* Why a goroutine waits or stopped running, or the world was stopped; NUL-terminated; NULL where
+ * the trace does not give it. */
+static inline const char *gotrace_event_reason(const gotrace_event *event)
+{
+    return event->given == GOTRACE_GIVEN_REASON ? event->extra.reason
+                                                : gotrace_event_details(event)->reason;
+}
 
 /* A frame of a stack. Fixed: frames are passed in arrays. Strings are not NUL-terminated and as
  * long valid as those of gotrace_reader_string. In traces of Go 1.5 and 1.6 there is only the
@@ -645,8 +711,9 @@ typedef struct gotrace_summary {
     uint64_t tasks, regions, logs;      /* (o) tasks created, regions begun, messages logged */
     int64_t duration;                   /* (o) ns from the first to the last event */
     uint64_t notes, warnings, problems; /* found so far, by severity (problems: fatal too) */
-    uint64_t consequences;              /* events that do not fit after damage that was reported,
-                                           not among the problems */
+    uint64_t start;        /* ticks of the first event, as in gotrace_raw; 0 before it */
+    uint64_t consequences; /* events that do not fit after damage that was reported,
+                              not among the problems */
 } gotrace_summary;
 
 /* The contents of the batches of one proc. */
@@ -674,8 +741,7 @@ typedef struct gotrace_goroutine {
     uint64_t start_stack; /* v1: its start function's stack (1.5: a PC), 0 if not known; v2: 0 */
     uint64_t creator;     /* the goroutine that created it, 0 if not known */
     int64_t created;      /* ns */
-    int64_t since;        /* ns: when it came into its state; with gotrace_reader_select_lasting
-                             as gotrace_event.since of its next event would be, if known */
+    int64_t since;        /* ns: when it came into its state */
     uint8_t state;        /* gotrace_state */
 } gotrace_goroutine;
 
@@ -696,34 +762,34 @@ GOTRACE_API gotrace_status gotrace_reader_index(gotrace_reader *reader);
  * a limit was reached, or on_problem returned false). Damage does not end reading: it is reported
  * as a problem, the event is accepted as recorded (GOTRACE_EVENT_SUSPECT) and the next one follows;
  * if the rest cannot be read (GOTRACE_FATAL), the events before it are returned. After the end,
- * gotrace_summary.problems is 0 for a sound trace. */
+ * gotrace_summary.problems is 0 for a sound trace. The event and what it refers to is valid until
+ * the next call on the reader that reads. */
 GOTRACE_API gotrace_status gotrace_reader_next(gotrace_reader *reader, const gotrace_event **event);
 
-/* Restrict what gotrace_reader_next returns, which is faster; other events are checked, but not
- * returned. kinds: 1 << gotrace_kind of those to return. states: 1 << gotrace_state; transitions of
- * goroutines from or to one of these are returned, whatever kinds is. If states is not 0, also
- * the states of goroutines at the beginning, and what shows where a goroutine starts: its first
- * transition with a stack of its own whose outermost frame has a name, unless its creation is in
- * the trace and has such a stack. Events with GOTRACE_EVENT_SUSPECT are always returned. It has
- * effect from the next event on. */
-GOTRACE_API void gotrace_reader_select(gotrace_reader *reader, uint32_t kinds, uint32_t states);
+/* The ticks, arguments and generation of the event that gotrace_reader_next returned last; valid as
+ * long as that. */
+GOTRACE_API const gotrace_raw *gotrace_reader_raw(const gotrace_reader *reader);
 
-/* Select transitions of goroutines out of a state by how long it lasted; call it after
- * gotrace_reader_select, once for each such state. A transition out of the state is returned if the
- * goroutine was in it for at least so many ns (a negative number counts as 0, and so does the time
- * of a state that ends before it began, in a damaged trace), or if it came into it before the
- * trace. Transitions into the state are returned if it is one of `states` there, for
- * example to have the stack with which the goroutine began to wait. An event is still returned for
- * any other reason: its kind, its other state, what it shows of a start, GOTRACE_EVENT_SUSPECT.
- *
- * What is returned out of the state has gotrace_event.since, so that its begin is not needed; so
- * has a suspect transition, since when the goroutine was in whatever state it really was. In v1 a
- * GOTRACE_KIND_SYSCALL is the end of a run and the begin of the next one, and with
- * GOTRACE_STATE_RUNNING all transitions up to the first GOMAXPROCS are returned, which report the
- * states at the beginning. A state that lasts until the end of the trace has no event: ask
- * gotrace_reader_goroutine after GOTRACE_END. */
-GOTRACE_API void gotrace_reader_select_lasting(gotrace_reader *reader, gotrace_state state,
-                                               int64_t least);
+/* Some hundreds of events in order, of one generation. The library owns it; it may grow. */
+typedef struct gotrace_block {
+    const gotrace_event *events;
+    size_t count;                          /* at least 1 */
+    uint64_t generation, generation_index; /* see GOTRACE_KIND_SYNC; 0 in v1 */
+} gotrace_block;
+
+/* Read the next events, which takes less time than one by one. The same as gotrace_reader_next,
+ * but the events and what they refer to (details, texts and arguments, not strings and stacks by
+ * their id) are valid until the block is released, also while the reader reads on. A block whose
+ * last event is followed by a failure is returned; the next call fails. */
+GOTRACE_API gotrace_status gotrace_reader_next_block(gotrace_reader *reader,
+                                                     const gotrace_block **block);
+
+/* Give a block back, in any thread and before the reader is closed. NULL is accepted. */
+GOTRACE_API void gotrace_block_release(const gotrace_block *block);
+
+/* Restrict what is returned to some kinds, which is faster; other events are checked, but not
+ * returned. kinds: 1 << gotrace_kind of those to return. It has effect from the next event on. */
+GOTRACE_API void gotrace_reader_select(gotrace_reader *reader, uint32_t kinds);
 
 /* Read to the end without returning events, which is faster: GOTRACE_END or GOTRACE_ERROR. */
 GOTRACE_API gotrace_status gotrace_reader_check(gotrace_reader *reader);
@@ -746,7 +812,7 @@ gotrace_reader_generation(const gotrace_reader *reader, size_t n);
 
 /* The string with that id (id 0: the empty string), or NULL if the trace has none. Not
  * NUL-terminated. v1: valid until the reader is closed. v2: valid as long as its id, which is until
- * gotrace_reader_next returns an event of another generation (another generation_index) or fails;
+ * the reader returns an event of another generation (after a GOTRACE_KIND_SYNC) or fails;
  * after GOTRACE_END, the strings of the last generation are valid until the reader is closed. */
 GOTRACE_API const char *gotrace_reader_string(const gotrace_reader *reader, uint64_t id,
                                               size_t *size);

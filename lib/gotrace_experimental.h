@@ -82,47 +82,6 @@ typedef struct gotrace_range_spec {
 GOTRACE_API const gotrace_range_spec *gotrace_range_spec_of(gotrace_range range);
 
 /* ---------------------------------------------------------------------------------------------
- * Events in brief
- */
-
-/* gotrace_brief.given */
-enum {
-    GOTRACE_BRIEF_CAUSE = 0,
-    GOTRACE_BRIEF_START_STACK,
-    GOTRACE_BRIEF_REASON,
-    GOTRACE_BRIEF_OTHER, /* for the caller's own use */
-};
-
-#define GOTRACE_BRIEF_NONE INT32_MIN /* no proc, no thread */
-
-/* What most analyses need of a transition or a system call, for callers that store events or pass
- * them to other threads: a gotrace_event of 192 bytes takes longer to copy than to decode. The
- * members are those of gotrace_event, without the ticks and the arguments. Fixed. */
-typedef struct gotrace_brief {
-    int64_t time;
-    uint64_t offset;
-    uint8_t type, kind, resource, from, to, range, flags;
-    uint8_t given; /* which member of extra is set; the others of gotrace_event are 0 */
-    int32_t proc, lane, thread;
-    uint32_t stack;
-    uint64_t goroutine, subject;
-    union {
-        uint64_t cause, start_stack;
-        const char *reason;
-        const void *other;
-    } extra;
-} gotrace_brief;
-
-/* gotrace_reader_next, but before it stores transitions and system calls that can be represented so
- * in briefs, at most `max`, which must be at least 3, because a record may be that many events. It
- * sets *count to their number, whatever it returns. *event is the one that follows them, or NULL:
- * there is no room for more, or none that is known yet. They are of the generation of the last
- * event that was not in brief. After gotrace_reader_select no event is in brief. */
-GOTRACE_API gotrace_status gotrace_reader_next_briefs(gotrace_reader *reader, gotrace_brief *briefs,
-                                                      size_t max, size_t *count,
-                                                      const gotrace_event **event);
-
-/* ---------------------------------------------------------------------------------------------
  * Damage
  */
 

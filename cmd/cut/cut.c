@@ -104,12 +104,12 @@ static bool is_in_range(const cut *c, const gotrace_event *e)
 {
     const selection *what = c->job->what;
     const cut_part *part = c->job->part;
-    const int64_t time = part ? (int64_t)(e->ticks - part->origin) : e->time;
-    if (part && part->continues && e->generation < part->generation)
+    const int64_t time = part ? (int64_t)(raw_of(c)->ticks - part->origin) : e->time;
+    if (part && part->continues && raw_of(c)->generation < part->generation)
         return false;
     return time >= c->job->range.from && time < c->job->range.until &&
            (!(what->given & SELECT_BIT(SELECT_GENERATION)) ||
-            select_has_id(&what->ids[SELECT_GENERATION], e->generation));
+            select_has_id(&what->ids[SELECT_GENERATION], raw_of(c)->generation));
 }
 
 /* Whether the event is in the time range, and in the generations. The events of one record, which
@@ -144,7 +144,7 @@ static void set_numbers(cut *c, gotrace_writer_options *options)
     c->drops = part->continues;
 }
 
-static bool begin(cut *c, const gotrace_event *e)
+static bool begin(cut *c)
 {
     gotrace_writer_options options = {
         .generation_ticks = UINT64_MAX, .equal_ticks = true, .clocks = c->clocks};
@@ -159,8 +159,8 @@ static bool begin(cut *c, const gotrace_event *e)
         return false;
     }
     c->begun = true;
-    c->first_index = c->drops ? UINT64_MAX : e->generation_index;
-    return cut_begin(c, e);
+    c->first_index = c->drops ? UINT64_MAX : raw_of(c)->generation_index;
+    return cut_begin(c);
 }
 
 /* v2: the statuses at the end of a generation come after its last event. */
@@ -173,17 +173,18 @@ static bool end_generation(cut *c)
 static bool follow_generation(cut *c, const gotrace_event *e, data_batches *d)
 {
     bool clocks = e->flags & GOTRACE_EVENT_CLOCKS;
-    if (e->generation == 0)
+    if (raw_of(c)->generation == 0)
         return true;
     if (clocks)
-        c->clocks = (gotrace_clocks){e->args[0], e->args[1], e->args[2], e->args[3]};
+        c->clocks = (gotrace_clocks){raw_of(c)->args[0], raw_of(c)->args[1], raw_of(c)->args[2],
+                                     raw_of(c)->args[3]};
     if (!is_inside(c, e))
         return true;
     const bool first = !c->begun;
-    if (first && !begin(c, e))
+    if (first && !begin(c))
         return false;
     if (c->drops)
-        c->now = e->ticks - 1;
+        c->now = raw_of(c)->ticks - 1;
     if (!first || c->drops)
         if (!end_generation(c) ||
             (gotrace_writer_advance(c->carry.writer, clocks ? &c->clocks : NULL) < 0 &&
@@ -191,14 +192,14 @@ static bool follow_generation(cut *c, const gotrace_event *e, data_batches *d)
             return false;
     c->drops = false;
     carry_forget(&c->carry);
-    return c->carry.version < GOTRACE_FIRST_EXPERIMENTS || copy_data(c, d, e->generation_index);
+    return c->carry.version < GOTRACE_FIRST_EXPERIMENTS ||
+           copy_data(c, d, raw_of(c)->generation_index);
 }
 
 /* v1 lists the goroutines that run timers at the end of the trace. */
 static bool note_timer(cut *c, const gotrace_event *e)
 {
-    enum { LANE_TIMER = 1000001 };
-    if (c->v2 || e->lane != LANE_TIMER || !e->goroutine || !cut_has(c, e->goroutine))
+    if (!(e->flags & GOTRACE_EVENT_TIMER) || !e->goroutine || !cut_has(c, e->goroutine))
         return true;
     return idmap_insert(&c->timers, e->goroutine) || cut_no_memory(c);
 }
@@ -210,11 +211,11 @@ static bool take_event(cut *c, const gotrace_event *e, data_batches *d)
     bool first = !c->has_origin;
     if (first) {
         c->has_origin = true;
-        c->origin = e->ticks - (c->v2 ? (uint64_t)e->time : 0);
+        c->origin = raw_of(c)->ticks - (c->v2 ? (uint64_t)e->time : 0);
     }
     if (!is_inside(c, e))
         return c->begun || cut_follow(c, e);
-    if ((!c->begun && !begin(c, e)) || !note_timer(c, e))
+    if ((!c->begun && !begin(c)) || !note_timer(c, e))
         return false;
     /* Times are counted from the first event: a goroutine that was there. */
     if (first && c->job->goroutines && c->job->keep_times && (e->flags & GOTRACE_EVENT_INITIAL) &&

@@ -149,6 +149,12 @@ static inline bool cut_has(cut *c, uint64_t goroutine)
 bool cut_fail(cut *c, const gotrace_error *error);
 bool cut_no_memory(cut *c);
 
+/* Of the event that was read last. */
+static inline const gotrace_raw *raw_of(const cut *c)
+{
+    return gotrace_reader_raw(c->job->reader);
+}
+
 /* cut.c: reads the events of the job's reader, and writes those that are selected. */
 gotrace_status cut_write_events(const cut_job *job, cut_result *result, gotrace_error *error);
 
@@ -162,8 +168,8 @@ bool cut_put(cut *c, const gotrace_event_data *event, bool optional);
 
 /* state.c: follows an event before the first one that is written. */
 bool cut_follow(cut *c, const gotrace_event *e);
-/* Writes the states before that event, which is the first one to be written. */
-bool cut_begin(cut *c, const gotrace_event *e);
+/* Writes the states before the current event, which is the first one to be written. */
+bool cut_begin(cut *c);
 
 /* Reports that a cycle of the GC is active, if a goroutine runs on the thread. */
 bool cut_put_gc(cut *c, int64_t thread);

@@ -84,7 +84,7 @@ static bool add_generation(plan *p, const gotrace_event *e, bool stopped)
         p->list = list;
         p->capacity = capacity;
     }
-    p->list[p->count++] = (generation){.number = e->generation,
+    p->list[p->count++] = (generation){.number = e->subject,
                                        .begins = e->time,
                                        .stopped = stopped,
                                        .alive = count_alive(p->job->reader)};
@@ -100,7 +100,7 @@ static void note_range(plan *p, const gotrace_event *e, uint64_t *stops)
         else if (e->kind == GOTRACE_KIND_RANGE_END && *stops > 0)
             --*stops;
     } else if (e->range == GOTRACE_RANGE_GC && g->first_gc == 0) {
-        g->first_gc = e->args[0];
+        g->first_gc = gotrace_event_details(e)->args[0];
         g->gc_active = e->kind == GOTRACE_KIND_RANGE_ACTIVE;
     }
 }
@@ -114,17 +114,17 @@ static bool survey(plan *p)
     const gotrace_event *e;
     gotrace_status status;
     uint64_t stops = 0;
-    gotrace_reader_select(reader, ranges | 1U << GOTRACE_KIND_SYNC, 0);
+    gotrace_reader_select(reader, ranges | 1U << GOTRACE_KIND_SYNC);
     while ((status = gotrace_reader_next(reader, &e)) == GOTRACE_EVENT) {
         if (e->kind != GOTRACE_KIND_SYNC) {
             if (p->count > 0 && (1U << e->kind & ranges))
                 note_range(p, e, &stops);
-        } else if (e->generation) {
+        } else if (e->subject) {
             if (!add_generation(p, e, stops > 0))
                 return false;
         } else {
             p->ends = e->time;
-            p->origin = e->ticks - (uint64_t)e->time;
+            p->origin = gotrace_reader_raw(reader)->ticks - (uint64_t)e->time;
         }
     }
     if (status < 0)

@@ -9,8 +9,8 @@
  * has the time of that: the reader will make it again. */
 static bool set_time(cut *c, const gotrace_event *e)
 {
-    if (e->ticks > c->now && !(c->has_made && c->made == e->offset))
-        c->now = e->ticks;
+    if (raw_of(c)->ticks > c->now && !(c->has_made && c->made == e->offset))
+        c->now = raw_of(c)->ticks;
     return gotrace_writer_at(c->carry.writer, c->now) >= 0 ||
            cut_fail(c, gotrace_writer_error(c->carry.writer));
 }
@@ -42,10 +42,13 @@ static bool put_change(cut *c, const gotrace_event *e)
     for (size_t i = 0; i < count; i++)
         switch (kinds[i]->kind) {
         case GOTRACE_ARG_STRING:
-            args[i] = carry_text(&c->carry, e->proc, e->reason, e->reason ? strlen(e->reason) : 0);
+            args[i] = carry_text(&c->carry, e->proc, gotrace_event_reason(e),
+                                 gotrace_event_reason(e) ? strlen(gotrace_event_reason(e)) : 0);
             break;
         case GOTRACE_ARG_STACK:
-        case GOTRACE_ARG_START: args[i] = carry_stack(&c->carry, e->start_stack); break;
+        case GOTRACE_ARG_START:
+            args[i] = carry_stack(&c->carry, gotrace_event_start_stack(e));
+            break;
         case GOTRACE_ARG_THREAD: args[i] = (uint64_t)e->thread; break;
         default: args[i] = e->subject;
         }
@@ -75,16 +78,16 @@ static bool stop_proc(cut *c, const gotrace_event *e, int64_t proc, int64_t thre
 
 /* Whether the reader made the event: before the end of a goroutine's system call, the proc is taken
  * from its thread. Such an event has no sequence number. The writer makes it too. */
-static bool is_made_by_reader(const gotrace_event *e, const gotrace_semantics *does)
+static bool is_made_by_reader(const cut *c, const gotrace_semantics *does)
 {
-    return does->numbered && does->proc.to == GOTRACE_STATE_IDLE && e->arg_count > 1 &&
-           e->args[1] == 0;
+    return does->numbered && does->proc.to == GOTRACE_STATE_IDLE && raw_of(c)->arg_count > 1 &&
+           raw_of(c)->args[1] == 0;
 }
 
 static bool pass_proc(cut *c, const gotrace_event *e)
 {
     const gotrace_semantics *does = c->carry.rows[e->type].spec->semantics;
-    bool made = is_made_by_reader(e, does);
+    bool made = is_made_by_reader(c, does);
     int64_t proc = (int64_t)e->subject, thread;
     if (made && !set_time(c, e))
         return false;
@@ -109,7 +112,7 @@ static bool changes(gotrace_change change)
 static bool is_whole(cut *c, const gotrace_event *e, const gotrace_semantics *does)
 {
     return (!changes(does->self) || cut_has(c, e->goroutine)) &&
-           (!changes(does->other) || cut_has(c, e->args[0]));
+           (!changes(does->other) || cut_has(c, raw_of(c)->args[0]));
 }
 
 /* v2: a record that changes several goroutines is several events with one offset. */
@@ -138,7 +141,8 @@ static bool pass_v1(cut *c, const gotrace_event *e)
 /* Whether the status was written at the start: its stack would be written for nothing. */
 static bool is_written(cut *c, const gotrace_event *e)
 {
-    return e->generation_index == c->first_index && e->resource == GOTRACE_RESOURCE_GOROUTINE &&
+    return raw_of(c)->generation_index == c->first_index &&
+           e->resource == GOTRACE_RESOURCE_GOROUTINE &&
            gotrace_writer_goroutine(c->carry.writer, e->subject, NULL, NULL) !=
                GOTRACE_STATE_UNDETERMINED;
 }
@@ -160,9 +164,9 @@ static bool pass_transition(cut *c, const gotrace_event *e)
  * time readers would move the event. */
 static bool report_gc(cut *c, const gotrace_event *e)
 {
-    if (e->goroutine == 0 || e->thread == GOTRACE_NO_THREAD || e->ticks <= c->now + 1)
+    if (e->goroutine == 0 || e->thread == GOTRACE_NO_THREAD || raw_of(c)->ticks <= c->now + 1)
         return true;
-    c->now = e->ticks - 1;
+    c->now = raw_of(c)->ticks - 1;
     if (gotrace_writer_at(c->carry.writer, c->now) < 0)
         return cut_fail(c, gotrace_writer_error(c->carry.writer));
     return cut_put_gc(c, e->thread);

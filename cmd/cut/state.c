@@ -82,17 +82,17 @@ static void note_stack(cut *c, const gotrace_event *e, bool status)
         g->stack = 0;
     } else if (e->stack && (status || e->goroutine == e->subject)) {
         g->stack = e->stack;
-        g->generation_index = e->generation_index;
+        g->generation_index = raw_of(c)->generation_index;
     }
 }
 
 /* v2, where the event of a status says "running" of a proc in a system call, and "idle" of one that
  * was abandoned in it: its argument says more. */
-static gotrace_state status_of_proc(const gotrace_event *e)
+static gotrace_state status_of_proc(const cut *c, const gotrace_event *e)
 {
-    return e->args[1] == P_IN_SYSCALL  ? GOTRACE_STATE_SYSCALL
-           : e->args[1] == P_ABANDONED ? GOTRACE_STATE_ABANDONED
-                                       : e->to;
+    return raw_of(c)->args[1] == P_IN_SYSCALL  ? GOTRACE_STATE_SYSCALL
+           : raw_of(c)->args[1] == P_ABANDONED ? GOTRACE_STATE_ABANDONED
+                                               : e->to;
 }
 
 static bool follow_v2(cut *c, const gotrace_event *e)
@@ -100,9 +100,9 @@ static bool follow_v2(cut *c, const gotrace_event *e)
     bool status = c->carry.rows[e->type].spec->semantics->status;
     int64_t thread = e->thread;
     if (e->resource == GOTRACE_RESOURCE_PROC)
-        return set_proc(c, (int64_t)e->subject, status ? status_of_proc(e) : e->to, thread);
+        return set_proc(c, (int64_t)e->subject, status ? status_of_proc(c, e) : e->to, thread);
     if (status)
-        thread = e->args[1] == UINT64_MAX ? CUT_NOWHERE : (int64_t)e->args[1];
+        thread = raw_of(c)->args[1] == UINT64_MAX ? CUT_NOWHERE : (int64_t)raw_of(c)->args[1];
     bool placed = e->to == GOTRACE_STATE_RUNNING || e->to == GOTRACE_STATE_SYSCALL;
     follow_call(c, e);
     if (!set_goroutine(c, e->subject, e->to, placed ? thread : CUT_NOWHERE, true))
@@ -113,20 +113,27 @@ static bool follow_v2(cut *c, const gotrace_event *e)
 
 /* By the row, not by the reader's transitions: those of futile wake-ups have none, but the records
  * that are written change states. */
+/* v1: the proc where a goroutine runs. */
+static int64_t place_of(const gotrace_event *e)
+{
+    return e->proc == GOTRACE_NO_PROC ? CUT_NOWHERE : e->proc;
+}
+
 static bool follow_v1(cut *c, const gotrace_event *e)
 {
     const gotrace_semantics *does = semantics_of(c->carry.version, c->carry.rows[e->type].spec);
     const bool effective = !(e->flags & GOTRACE_EVENT_FUTILE);
     if (does->proc.to)
         return set_proc(c, e->proc, does->proc.to,
-                        e->arg_count > 0 ? (int64_t)e->args[0] : GOTRACE_NO_THREAD);
+                        raw_of(c)->arg_count > 0 ? (int64_t)raw_of(c)->args[0] : GOTRACE_NO_THREAD);
     if (does->other.to)
-        return set_goroutine(c, e->args[0], does->other.to,
-                             does->other.to == GOTRACE_STATE_RUNNING ? e->proc : CUT_NOWHERE,
+        return set_goroutine(c, raw_of(c)->args[0], does->other.to,
+                             does->other.to == GOTRACE_STATE_RUNNING ? place_of(e) : CUT_NOWHERE,
                              effective);
     return !does->self.to || !e->goroutine || does->self.to == does->self.from ||
            set_goroutine(c, e->goroutine, does->self.to,
-                         does->self.to == GOTRACE_STATE_RUNNING ? e->proc : CUT_NOWHERE, effective);
+                         does->self.to == GOTRACE_STATE_RUNNING ? place_of(e) : CUT_NOWHERE,
+                         effective);
 }
 
 /* The goroutine or proc whose range it is: in v1, for a stop-the-world, that of the event. */
@@ -163,8 +170,9 @@ static bool follow_range(cut *c, const gotrace_event *e)
 {
     idmap *map = &c->ranges[e->range];
     uint64_t owner = owner_of(c, e);
-    if (c->job->part && e->range == GOTRACE_RANGE_GC && e->generation == c->job->part->generation)
-        c->last_gc = e->args[0];
+    if (c->job->part && e->range == GOTRACE_RANGE_GC &&
+        raw_of(c)->generation == c->job->part->generation)
+        c->last_gc = raw_of(c)->args[0];
     if (e->kind == GOTRACE_KIND_RANGE_END)
         return end_range(c, e, owner);
     cut_range *r = idmap_insert(map, owner);
@@ -174,8 +182,8 @@ static bool follow_range(cut *c, const gotrace_event *e)
                      .proc = e->proc,
                      .thread = e->thread,
                      .goroutine = e->goroutine,
-                     .value = e->arg_count > 0 ? e->args[0] : 0,
-                     .reason = e->reason};
+                     .value = raw_of(c)->arg_count > 0 ? raw_of(c)->args[0] : 0,
+                     .reason = gotrace_event_reason(e)};
     return true;
 }
 
@@ -193,7 +201,7 @@ bool cut_follow(cut *c, const gotrace_event *e)
     case GOTRACE_KIND_METRIC:
         if (spec == row_of_metric(c->carry.version, GOTRACE_METRIC_GOMAXPROCS)) {
             c->has_max = true;
-            c->max_procs = e->value;
+            c->max_procs = gotrace_event_value(e);
         }
         return true;
     case GOTRACE_KIND_SYSCALL:
@@ -447,9 +455,9 @@ static bool begin_v1(cut *c)
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
-bool cut_begin(cut *c, const gotrace_event *e)
+bool cut_begin(cut *c)
 {
-    uint64_t start = e->ticks, added = c->goroutines.count + c->procs.count;
+    uint64_t start = raw_of(c)->ticks, added = c->goroutines.count + c->procs.count;
     /* Readers order events by time: what is added comes before, and takes up to three ticks
      * each. */
     uint64_t before = 3 * added + 16;

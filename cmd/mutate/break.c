@@ -54,7 +54,8 @@ static proc_numbering *proc_number(mutate *m, last_goroutines *l, uint64_t proc,
     return n;
 }
 
-static bool follow_number(mutate *m, last_goroutines *l, const gotrace_event *event)
+static bool follow_number(mutate *m, last_goroutines *l, const gotrace_event *event,
+                          const gotrace_raw *raw)
 {
     const gotrace_event_spec *spec = gotrace_event_spec_of(m->version, event->type);
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
@@ -69,9 +70,9 @@ static bool follow_number(mutate *m, last_goroutines *l, const gotrace_event *ev
         if (args[i]->kind == GOTRACE_ARG_SEQ)
             seq = i;
     uint64_t proc = is_call ? (uint64_t)event->proc : event->subject;
-    proc_numbering *n = proc_number(m, l, proc, event->generation);
+    proc_numbering *n = proc_number(m, l, proc, raw->generation);
     if (n && seq > 0)
-        n->seq = event->args[seq - 1];
+        n->seq = raw->args[seq - 1];
     return n != NULL;
 }
 
@@ -91,10 +92,11 @@ static void follow_transition(last *who, const gotrace_event *event)
     }
 }
 
-static bool follow(mutate *m, last_goroutines *l, const gotrace_event *event)
+static bool follow(mutate *m, last_goroutines *l, const gotrace_event *event,
+                   const gotrace_raw *raw)
 {
     l->events++;
-    if (m->v2 && !follow_number(m, l, event))
+    if (m->v2 && !follow_number(m, l, event, raw))
         return false;
     if (event->proc == GOTRACE_NO_PROC || (m->v2 && event->thread == GOTRACE_NO_THREAD) ||
         event->kind == GOTRACE_KIND_SAMPLE || event->kind == GOTRACE_KIND_SYNC)
@@ -113,7 +115,7 @@ static bool follow(mutate *m, last_goroutines *l, const gotrace_event *event)
         who->runs = true;
     }
     if (m->v2) {
-        const proc_numbering *n = proc_number(m, l, who->tail.proc, event->generation);
+        const proc_numbering *n = proc_number(m, l, who->tail.proc, raw->generation);
         if (!n)
             return false;
         who->tail.proc_seq = n->seq;
@@ -154,7 +156,7 @@ static bool find_lasts(mutate *m, gotrace_source *source, last_goroutines *l)
     if (gotrace_reader_open(source, &config, &reader, m->error) < 0)
         return false;
     while ((status = gotrace_reader_next(reader, &event)) == GOTRACE_EVENT)
-        if (!follow(m, l, event))
+        if (!follow(m, l, event, gotrace_reader_raw(reader)))
             break;
     if (status < 0)
         *m->error = *gotrace_reader_error(reader);

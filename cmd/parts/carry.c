@@ -104,14 +104,15 @@ static uint64_t string_of(carry *c, int64_t proc, uint64_t id)
 
 size_t carry_other_args(carry *c, const gotrace_event *e, const carry_row *row, uint64_t *values)
 {
+    const gotrace_raw *raw = gotrace_reader_raw(c->reader);
     size_t n = 0;
     if (row->is_sample) {
-        values[0] = carry_ticks(c, e->ticks);
-        memcpy(values + 1, e->args, 3 * sizeof *values);
+        values[0] = carry_ticks(c, raw->ticks);
+        memcpy(values + 1, raw->args, 3 * sizeof *values);
         return 4;
     }
-    for (; n < row->count && row->from[n] < e->arg_count; n++) {
-        uint64_t v = e->args[row->from[n]];
+    for (; n < row->count && row->from[n] < raw->arg_count; n++) {
+        uint64_t v = raw->args[row->from[n]];
         switch ((carry_way)row->ways[n]) {
         case CARRY_AS_IT_IS: break;
         case CARRY_STRING: v = string_of(c, e->proc, v); break;

@@ -18,7 +18,7 @@ typedef enum carry_way { CARRY_AS_IT_IS, CARRY_STRING, CARRY_STACK } carry_way;
 typedef struct carry_row {
     const gotrace_event_spec *spec;
     uint8_t count;
-    uint8_t from[GOTRACE_MAX_ARGS]; /* index in gotrace_event.args */
+    uint8_t from[GOTRACE_MAX_ARGS]; /* index in gotrace_raw.args */
     uint8_t ways[GOTRACE_MAX_ARGS]; /* carry_way */
     bool copies;                    /* all are carried over as they are, in the same place */
     bool is_sample;                 /* v2: the event has its time as an argument for the writer */
@@ -57,16 +57,17 @@ static inline uint64_t carry_stack(carry *c, uint64_t id)
 /* carry_args of an event of which some are not carried over as they are. */
 size_t carry_other_args(carry *c, const gotrace_event *e, const carry_row *row, uint64_t *values);
 
-/* Convert the arguments of an event to those of a writer (values[GOTRACE_MAX_ARGS]); returns their
- * number. */
+/* Convert the arguments of an event, the last one of the reader, to those of a writer
+ * (values[GOTRACE_MAX_ARGS]); returns their number. */
 static inline size_t carry_args(carry *c, const gotrace_event *e, const gotrace_event_spec *spec,
                                 uint64_t *values)
 {
     const carry_row *row = &c->rows[spec->code];
-    if (!row->copies || row->count > e->arg_count)
+    const gotrace_raw *raw = gotrace_reader_raw(c->reader);
+    if (!row->copies || row->count > raw->arg_count)
         return carry_other_args(c, e, row, values);
     for (size_t n = 0; n < row->count; n++)
-        values[n] = e->args[n];
+        values[n] = raw->args[n];
     return row->count;
 }
 
@@ -84,8 +85,8 @@ static inline gotrace_event_data carry_event(carry *c, const gotrace_event *e,
                                 .args = values,
                                 .arg_count = carry_args(c, e, spec, values),
                                 .stack = carry_stack(c, e->stack),
-                                .data = data ? e->message : NULL,
-                                .data_size = data ? e->message_size : 0};
+                                .data = data ? gotrace_event_details(e)->message : NULL,
+                                .data_size = data ? gotrace_event_details(e)->message_size : 0};
 }
 
 #endif

@@ -70,7 +70,7 @@ static uint64_t event_ticks(rebuild *t, const gotrace_event *e)
     repair_batch *b = repair_is_v2(t->r) && !sampled ? batch_of(t, e->offset) : NULL;
     repair_record record;
     if (!b)
-        return carry_ticks(&t->carry, e->ticks);
+        return carry_ticks(&t->carry, gotrace_reader_raw(t->carry.reader)->ticks);
     if (b->late == 0 || b->late > e->offset) {
         b->late = b->body;
         b->last = b->time;
@@ -371,8 +371,9 @@ static bool end_generation(rebuild *t, uint64_t next)
 
 static bool sync(rebuild *t, const gotrace_event *e)
 {
-    gotrace_clocks clocks = {carry_ticks(&t->carry, e->args[0]), e->args[1], e->args[2],
-                             e->args[3]};
+    gotrace_clocks clocks = {carry_ticks(&t->carry, gotrace_event_details(e)->args[0]),
+                             gotrace_event_details(e)->args[1], gotrace_event_details(e)->args[2],
+                             gotrace_event_details(e)->args[3]};
     uint64_t generation, begin = begin_of(t, e, &generation);
     if (!end_generation(t, generation) || !rebuild_at(t, begin, t->place))
         return false;

@@ -80,8 +80,8 @@ static int search_trace(session *s, input *in, const expression *what, find_run 
                     .named = where_named,
                     .named_ctx = &all->names,
                     .range = all->when.given ? &select.range : NULL,
-                    /* Reading on another thread, it would write problems between moments. */
-                    .threads = s->report ? 1 : (size_t)s->set->threads,
+                    .threads = (size_t)s->set->threads,
+                    .in_order = s->report,
                     .counts = options_of(s)->count};
     if (moments_find(&job, in->reader) == GOTRACE_ERROR)
         findings_add(&in->found, gotrace_reader_error(in->reader));

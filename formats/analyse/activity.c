@@ -78,11 +78,12 @@ static void set_size(activity *a, activity_size *sizes, int64_t time, states_pla
 void activity_event(activity *a, const gotrace_event *e, int64_t time, states_place place)
 {
     if (e->kind == GOTRACE_KIND_METRIC) {
-        if (e->metric == GOTRACE_METRIC_HEAP_ALLOCATED) {
-            set_size(a, a->heap, time, place, e->value);
+        if (gotrace_event_metric(e) == GOTRACE_METRIC_HEAP_ALLOCATED) {
+            set_size(a, a->heap, time, place, gotrace_event_value(e));
             a->has_heap = true;
-        } else if (e->metric == GOTRACE_METRIC_HEAP_GOAL && e->value < NO_HEAP_GOAL) {
-            set_size(a, a->goal, time, place, e->value);
+        } else if (gotrace_event_metric(e) == GOTRACE_METRIC_HEAP_GOAL &&
+                   gotrace_event_value(e) < NO_HEAP_GOAL) {
+            set_size(a, a->goal, time, place, gotrace_event_value(e));
             a->has_goal = true;
         }
         return;

@@ -267,18 +267,19 @@ static void assist_works(run *r, stat_goroutine *g, const gotrace_event *e)
 
 void stat_metric(run *r, const gotrace_event *e)
 {
-    if (e->metric != GOTRACE_METRIC_GOMAXPROCS)
+    if (gotrace_event_metric(e) != GOTRACE_METRIC_GOMAXPROCS)
         return;
     for (size_t i = 0; i < UTILIZATION_KINDS; i++)
-        utilization_set_procs(&r->utilizations[i], r->states.time, e->value);
+        utilization_set_procs(&r->utilizations[i], r->states.time, gotrace_event_value(e));
     r->settles = true;
 }
 
 static uint8_t worker_of_label(const gotrace_event *e)
 {
     for (uint8_t i = WORKER_DEDICATED; i < WORKER_KINDS; i++)
-        if (strlen(worker_labels[i]) == e->text_size &&
-            memcmp(worker_labels[i], e->text, e->text_size) == 0)
+        if (strlen(worker_labels[i]) == gotrace_event_details(e)->text_size &&
+            memcmp(worker_labels[i], gotrace_event_details(e)->text,
+                   gotrace_event_details(e)->text_size) == 0)
             return i;
     return WORKER_NONE;
 }
@@ -437,7 +438,7 @@ static void stop_counts(run *r, const gotrace_event *e)
 
 static void stop_begins(run *r, const gotrace_event *e)
 {
-    r->stop_reason = states_stop_reason(&r->states, e->reason);
+    r->stop_reason = states_stop_reason(&r->states, gotrace_event_reason(e));
     stop_counts(r, e);
     /* Up to 1.9 each proc reports the stop. */
     if (r->stop_depth++ > 0)
@@ -485,9 +486,7 @@ static void delay_stop(run *r, const stat_goroutine *g, const interval *i, const
     r->stop.waited = r->states.time - r->stop.begin;
     r->stop.last = g->g.id;
     r->stop.last_function = g->g.function;
-    r->stop.last_stack = e->goroutine == g->g.id
-                             ? stacks_of(r->all->stacks, e->generation_index, e->stack)
-                             : 0;
+    r->stop.last_stack = e->goroutine == g->g.id ? stacks_of(r->all->stacks, e->stack) : 0;
 }
 
 void stat_range(run *r, const gotrace_event *e)

@@ -110,7 +110,7 @@ static void assist_event(run *r, const gotrace_event *e)
     if (own->g.current.state != GOTRACE_STATE_RUNNING)
         return;
     interval kept = own->g.current;
-    own->g.current.stack = stacks_of(r->p->stacks, e->generation_index, e->stack);
+    own->g.current.stack = stacks_of(r->p->stacks, e->stack);
     own->g.current.cause = 0;
     add_state(r, own, r->states.time);
     own->g.current = kept;
@@ -196,7 +196,7 @@ static void set_end(const run *r, path_interval *made, const path_goroutine *own
         made->record = own->record;
     }
     if (e)
-        made->stack = stacks_of(r->p->stacks, e->generation_index, e->stack);
+        made->stack = stacks_of(r->p->stacks, e->stack);
 }
 
 /* ---- tasks ------------------------------------------------------------------------------------
@@ -209,7 +209,8 @@ static void task_begins(run *r, const gotrace_event *e)
         r->p->failed = true;
         return;
     }
-    *task = (open_task){.name = stacks_name(r->p->stacks, e->text, e->text_size),
+    *task = (open_task){.name = stacks_name(r->p->stacks, gotrace_event_details(e)->text,
+                                            gotrace_event_details(e)->text_size),
                         .goroutine = e->goroutine,
                         .begin = r->states.time,
                         .selected = r->selected};
@@ -227,7 +228,8 @@ static void task_ends(run *r, const gotrace_event *e)
         made.begin = task->begin;
         made.begun = true;
     } else {
-        made.name = stacks_name(r->p->stacks, e->text, e->text_size);
+        made.name = stacks_name(r->p->stacks, gotrace_event_details(e)->text,
+                                gotrace_event_details(e)->text_size);
     }
     set_end(r, &made, goroutine_of(r, e->goroutine), e);
     add_interval(r, &made, task ? task->selected : r->selected);
@@ -272,7 +274,8 @@ static void region_begins(run *r, const gotrace_event *e)
     }
     own->regions = list;
     list[own->region_count++] = (open_region){
-        .name = stacks_name(r->p->stacks, e->text, e->text_size),
+        .name = stacks_name(r->p->stacks, gotrace_event_details(e)->text,
+                            gotrace_event_details(e)->text_size),
         .task = e->subject,
         .begin = r->states.time,
         .selected = r->selected};
@@ -293,7 +296,8 @@ static void region_ends(run *r, const gotrace_event *e)
             .id = open->task, .name = open->name, .begin = open->begin, .begun = true};
         selected = open->selected;
     } else {
-        made.name = stacks_name(r->p->stacks, e->text, e->text_size);
+        made.name = stacks_name(r->p->stacks, gotrace_event_details(e)->text,
+                                gotrace_event_details(e)->text_size);
     }
     set_end(r, &made, own, e);
     add_interval(r, &made, selected);
@@ -469,7 +473,7 @@ gotrace_status paths_read(paths *p, gotrace_reader *reader, size_t threads, sele
     stacks_begin(p->stacks, &r.feed);
     int version = gotrace_reader_summary(reader)->version;
     states_init(&r.states, version, p->stacks, sizeof(path_goroutine), &user);
-    selector_init(&r.selector, select, version, p->stacks);
+    selector_init(&r.selector, select, version, &r.feed, p->stacks);
     r.selector.range = (select_range){INT64_MIN, INT64_MAX};
     idmap_init(&r.tasks, sizeof(open_task));
     idmap_init(&r.forever, sizeof(uint32_t));

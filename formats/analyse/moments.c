@@ -61,7 +61,7 @@ static uint32_t function_of(const find_run *r, uint64_t id)
 
 static inline uint32_t stack_of(find_run *r, const gotrace_event *e)
 {
-    return stacks_of(r->stacks, e->generation_index, e->stack);
+    return stacks_of(r->stacks, e->stack);
 }
 
 /* A time of states.h, which in v1 may be later than that of the event. */
@@ -107,7 +107,7 @@ static void offer_state(find_run *r, const find_goroutine *own, uint8_t kind,
                 .function = own->g.function};
     if (kind == MOMENT_RUN) {
         m.stack = e && e->goroutine == own->g.id ? stack_of(r, e) : 0;
-        m.name = e ? stacks_reason(r->stacks, e->reason) : 0;
+        m.name = e ? stacks_reason(r->stacks, gotrace_event_reason(e)) : 0;
     } else {
         m.stack = i->stack;
         m.name = i->reason;
@@ -175,7 +175,8 @@ static void region_event(find_run *r, const gotrace_event *e)
     if (!own)
         return;
     if (e->kind == GOTRACE_KIND_REGION_END) {
-        open_region before = {.name = stacks_name(r->stacks, e->text, e->text_size),
+        open_region before = {.name = stacks_name(r->stacks, gotrace_event_details(e)->text,
+                                                  gotrace_event_details(e)->text_size),
                               .stack = stack_of(r, e),
                               .begin = own->created};
         bool begun = own->region_count > 0;
@@ -189,8 +190,9 @@ static void region_event(find_run *r, const gotrace_event *e)
         return;
     }
     own->regions = list;
-    list[own->region_count++] = (open_region){stacks_name(r->stacks, e->text, e->text_size),
-                                              stack_of(r, e), r->now};
+    list[own->region_count++] = (open_region){
+        stacks_name(r->stacks, gotrace_event_details(e)->text, gotrace_event_details(e)->text_size),
+        stack_of(r, e), r->now};
 }
 
 /* The function may have become known meanwhile, or the goroutine may have ended. */
@@ -222,7 +224,8 @@ static void task_event(find_run *r, const gotrace_event *e)
 {
     const open_task *open = idmap_find(&r->tasks, e->subject);
     open_task made = {.goroutine = e->goroutine,
-                      .name = stacks_name(r->stacks, e->text, e->text_size),
+                      .name = stacks_name(r->stacks, gotrace_event_details(e)->text,
+                                          gotrace_event_details(e)->text_size),
                       .function = function_of(r, e->goroutine),
                       .stack = stack_of(r, e)};
     if (e->kind == GOTRACE_KIND_TASK_END) {
@@ -242,17 +245,19 @@ static void task_event(find_run *r, const gotrace_event *e)
 
 static void log_event(find_run *r, const gotrace_event *e)
 {
-    search_offer(&r->search, &(moment){.kind = MOMENT_LOG,
-                                       .begun = true,
-                                       .ended = true,
-                                       .begin = r->now,
-                                       .end = r->now,
-                                       .goroutine = e->goroutine,
-                                       .function = function_of(r, e->goroutine),
-                                       .stack = stack_of(r, e),
-                                       .name = stacks_name(r->stacks, e->text, e->text_size),
-                                       .message = e->message,
-                                       .message_size = e->message_size});
+    search_offer(&r->search,
+                 &(moment){.kind = MOMENT_LOG,
+                           .begun = true,
+                           .ended = true,
+                           .begin = r->now,
+                           .end = r->now,
+                           .goroutine = e->goroutine,
+                           .function = function_of(r, e->goroutine),
+                           .stack = stack_of(r, e),
+                           .name = stacks_name(r->stacks, gotrace_event_details(e)->text,
+                                               gotrace_event_details(e)->text_size),
+                           .message = gotrace_event_details(e)->message,
+                           .message_size = gotrace_event_details(e)->message_size});
 }
 
 static void end_tasks(find_run *r)
@@ -298,7 +303,8 @@ static void range_event(find_run *r, moment_kind kind, open_moment *open, const 
         if (active)
             return;
         open->m = moment_of(r, kind, e);
-        open->m.name = kind == MOMENT_STW ? states_stop_reason(&r->states, e->reason) : 0;
+        open->m.name = kind == MOMENT_STW ? states_stop_reason(&r->states, gotrace_event_reason(e))
+                                          : 0;
         if (e->kind == GOTRACE_KIND_RANGE_ACTIVE) {
             open->m.begun = false;
             open->m.begin = time_of(r, r->states.sync);
@@ -307,7 +313,8 @@ static void range_event(find_run *r, moment_kind kind, open_moment *open, const 
     }
     if (!active) {
         open->m = moment_of(r, kind, e);
-        open->m.name = kind == MOMENT_STW ? states_stop_reason(&r->states, e->reason) : 0;
+        open->m.name = kind == MOMENT_STW ? states_stop_reason(&r->states, gotrace_event_reason(e))
+                                          : 0;
         open->m.begun = false;
         open->m.begin = 0;
     }
@@ -376,8 +383,8 @@ static void add_event(find_run *r, const gotrace_event *e)
             count_goroutine(r, e);
         break;
     case GOTRACE_KIND_METRIC:
-        if (e->metric == GOTRACE_METRIC_HEAP_ALLOCATED)
-            set_level(r, MOMENT_HEAP, e->value, e);
+        if (gotrace_event_metric(e) == GOTRACE_METRIC_HEAP_ALLOCATED)
+            set_level(r, MOMENT_HEAP, gotrace_event_value(e), e);
         break;
     case GOTRACE_KIND_RANGE_BEGIN:
     case GOTRACE_KIND_RANGE_END:
@@ -441,12 +448,6 @@ static uint32_t kinds_of(const find_run *r)
     return kinds;
 }
 
-/* The next event. Without a thread the feed adds nothing. */
-static inline gotrace_status next_event(find_run *r, const gotrace_event **e)
-{
-    return r->job->threads > 1 ? feed_next(&r->feed, e) : gotrace_reader_next(r->feed.reader, e);
-}
-
 static gotrace_status read_events(find_run *r)
 {
     /* Memory and files are looked at after so many events. */
@@ -454,13 +455,13 @@ static gotrace_status read_events(find_run *r)
     const gotrace_event *e;
     gotrace_status status;
     if (!needs_goroutines(r))
-        gotrace_reader_select(r->feed.reader, kinds_of(r), 0);
-    for (size_t n = 0; (status = next_event(r, &e)) == GOTRACE_EVENT; n++) {
+        gotrace_reader_select(r->feed.reader, kinds_of(r));
+    for (size_t n = 0; (status = feed_next(&r->feed, &e)) == GOTRACE_EVENT; n++) {
         add_event(r, e);
         if (r->search.ends || r->job->too_hard || (n % INTERVAL == 0 && has_failed(r)))
             return GOTRACE_END;
-        if (r->states.begun && r->job->threads > 1)
-            feed_begin(&r->feed, true);
+        if (!r->job->in_order)
+            feed_begin(&r->feed, r->job->threads > 1);
     }
     return status;
 }

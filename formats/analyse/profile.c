@@ -283,8 +283,11 @@ static void charge_run(run *r, profile *p, profile_part *own, const goroutine *g
 static uint32_t own_stack(const run *r, const goroutine *g, const gotrace_event *e)
 {
     bool own = e && (e->goroutine == g->id || (e->flags & GOTRACE_EVENT_INITIAL));
-    uint64_t id = !e ? 0 : e->start_stack ? e->start_stack : own ? e->stack : 0;
-    return stacks_of(r->stacks, e ? e->generation_index : 0, id);
+    uint64_t id = !e                             ? 0
+                  : gotrace_event_start_stack(e) ? gotrace_event_start_stack(e)
+                  : own                          ? e->stack
+                                                 : 0;
+    return stacks_of(r->stacks, id);
 }
 
 /* A system call of v1 that did not block, or the run until then: it is a part of the run. */
@@ -348,7 +351,7 @@ static void keep_sample(run *r, profile_part *own, uint32_t stack)
 void profiles_sample(profiles *r, profile_part *own, const goroutine *g, const gotrace_event *e)
 {
     profile *cpu = r->of_kind[PROFILE_CPU];
-    uint32_t stack = stacks_of(r->stacks, e->generation_index, e->stack);
+    uint32_t stack = stacks_of(r->stacks, e->stack);
     if (states_place_of(r->states) != STATES_INSIDE)
         return;
     r->there = !selector_has_places(r->selector) || selector_is_there(r->selector, e);
@@ -456,7 +459,7 @@ profiles *profiles_begin(profile *list, size_t count, const profile_options *opt
     }
     r->recent[0].kind = NONE; /* of the empty name */
     states_init(&r->own_states, GOTRACE_FIRST_V2, names, sizeof(profile_goroutine), &user);
-    selector_init(&r->own_selector, options->select, version, names);
+    selector_init(&r->own_selector, options->select, version, names->source, names);
     if (selector_has_places(&r->own_selector))
         r->own_states.user.changed = state_begins;
     states_restrict(&r->own_states, r->own_selector.range.from, r->own_selector.range.until);

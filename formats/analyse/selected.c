@@ -117,7 +117,7 @@ bool selected_goroutines(gotrace_reader *reader, select_job *job, select_ids *id
         if (r.names)
             stacks_begin(r.names, &r.feed);
     }
-    selector_init(&r.selector, job, gotrace_reader_summary(reader)->version, r.names);
+    selector_init(&r.selector, job, gotrace_reader_summary(reader)->version, &r.feed, r.names);
     if (!r.failed)
         read_events(&r);
     bool done = !has_failed(&r) && make_ranges(&r, ids);

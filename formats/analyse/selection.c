@@ -433,18 +433,18 @@ static select_status read_clock(gotrace_reader *reader, wall_clock *clock)
             break;
         if (found || !(e->flags & GOTRACE_EVENT_CLOCKS))
             continue;
-        found = e->args[2] <= INT32_MAX && e->args[3] < NANO;
-        at = e->args[0];
-        clock->seconds = (int64_t)e->args[2];
-        clock->nanoseconds = (int64_t)e->args[3];
+        found = gotrace_event_details(e)->args[2] <= INT32_MAX &&
+                gotrace_event_details(e)->args[3] < NANO;
+        at = gotrace_event_details(e)->args[0];
+        clock->seconds = (int64_t)gotrace_event_details(e)->args[2];
+        clock->nanoseconds = (int64_t)gotrace_event_details(e)->args[3];
     }
     if (status == GOTRACE_ERROR && gotrace_reader_error(reader)->rule == GOTRACE_RULE_SYSTEM_MEMORY)
         return SELECT_NO_MEMORY;
     if (status != GOTRACE_EVENT || !found)
         return SELECT_NO_CLOCK;
     /* Clocks of a damaged trace may be anything. */
-    uint64_t start = e->ticks - (uint64_t)e->time;
-    clock->time = (int64_t)(at - start);
+    clock->time = (int64_t)(at - gotrace_reader_summary(reader)->start);
     return SELECT_OK;
 }
 

@@ -1,5 +1,6 @@
 /* selector.c - follows goroutines, regions and tasks, as far as a selection needs them. */
 #include "formats/analyse/selector.h"
+#include "gotrace_experimental.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,10 +23,12 @@ typedef struct selected_goroutine {
     bool named, starts;        /* starts: its start function matches; named: that is final */
 } selected_goroutine;
 
-void selector_init(selector *s, const select_job *job, int version, stacks *names)
+void selector_init(selector *s, const select_job *job, int version, const feed *source,
+                   stacks *names)
 {
     *s = (selector){.what = job ? job->what : NULL,
                     .range = {INT64_MIN, INT64_MAX},
+                    .source = source,
                     .stacks = names,
                     .beginning = version < GOTRACE_FIRST_V2,
                     .has_starts = version >= VERSION_WITH_START_STACK};
@@ -78,17 +81,17 @@ static bool stack_matches(selector *s, uint32_t stack)
     return matched(s, matcher_stack(&s->function, stack));
 }
 
-static uint32_t stack_of(selector *s, const gotrace_event *e, uint64_t id)
+static uint32_t stack_of(selector *s, uint64_t id)
 {
-    uint32_t stack = stacks_of(s->stacks, e->generation_index, id);
+    uint32_t stack = stacks_of(s->stacks, id);
     s->failed = s->failed || s->stacks->failed;
     return stack;
 }
 
 static bool event_stack_matches(selector *s, const gotrace_event *e)
 {
-    return stack_matches(s, stack_of(s, e, e->stack)) ||
-           (s->has_starts && stack_matches(s, stack_of(s, e, e->start_stack)));
+    return stack_matches(s, stack_of(s, e->stack)) ||
+           (s->has_starts && stack_matches(s, stack_of(s, gotrace_event_start_stack(e))));
 }
 
 /* ---- goroutines -------------------------------------------------------------------------------
@@ -112,14 +115,14 @@ static void forget_goroutine(selector *s, uint64_t id)
 
 /* Whether the subject of an event is a goroutine or a proc: one whose state changes, or that a
  * range is about. */
-static gotrace_resource subject_kind(const gotrace_event *e)
+static gotrace_resource subject_kind(const selector *s, const gotrace_event *e)
 {
     bool ranges = e->kind == GOTRACE_KIND_RANGE_BEGIN || e->kind == GOTRACE_KIND_RANGE_END ||
                   e->kind == GOTRACE_KIND_RANGE_ACTIVE;
     if (e->kind == GOTRACE_KIND_TRANSITION)
         return (gotrace_resource)e->resource;
     /* Until 1.21 a range has no subject. */
-    if (ranges && e->generation != 0)
+    if (ranges && s->source->generation != 0)
         return gotrace_range_spec_of((gotrace_range)e->range)->subject;
     return GOTRACE_RESOURCE_NONE;
 }
@@ -147,7 +150,7 @@ static void find_start(selector *s, const gotrace_event *e)
     selected_goroutine *g = goroutine_of(s, e->subject);
     if (!g || g->named)
         return;
-    uint32_t name = stacks_root(s->stacks, stack_of(s, e, id));
+    uint32_t name = stacks_root(s->stacks, stack_of(s, id));
     if (name) {
         g->starts = name_matches(s, name);
         g->named = !s->beginning;
@@ -165,7 +168,9 @@ static bool is_listed_task(const selector *s, uint64_t task)
 
 static bool is_listed_name(const selector *s, select_by by, const gotrace_event *e)
 {
-    return select_has_name(&s->what->names[by], e->text, e->text ? e->text_size : 0);
+    return select_has_name(&s->what->names[by], gotrace_event_details(e)->text,
+                           gotrace_event_details(e)->text ? gotrace_event_details(e)->text_size
+                                                          : 0);
 }
 
 /* Whether it is an event of a listed task: it begins or ends, has a log or a region. */
@@ -297,7 +302,7 @@ static bool is_on_proc(const selector *s, const gotrace_event *e)
 {
     const select_ids *ids = &s->what->ids[SELECT_PROC];
     return (e->proc >= 0 && select_has_id(ids, (uint64_t)e->proc)) ||
-           (subject_kind(e) == GOTRACE_RESOURCE_PROC && (int64_t)e->subject >= 0 &&
+           (subject_kind(s, e) == GOTRACE_RESOURCE_PROC && (int64_t)e->subject >= 0 &&
             select_has_id(ids, e->subject));
 }
 
@@ -310,7 +315,7 @@ bool selector_is_there(const selector *s, const gotrace_event *e)
         (e->thread < 0 || !select_has_id(&s->what->ids[SELECT_THREAD], (uint64_t)e->thread)))
         return false;
     return !(given & SELECT_BIT(SELECT_GENERATION)) ||
-           select_has_id(&s->what->ids[SELECT_GENERATION], e->generation);
+           select_has_id(&s->what->ids[SELECT_GENERATION], s->source->generation);
 }
 
 static bool happens_where(const selector *s, const gotrace_event *e)
@@ -329,7 +334,7 @@ static bool is_selected(selector *s, const gotrace_event *e)
                                    event_stack_matches(s, e),
                        .task = (given & SELECT_BIT(SELECT_TASK)) && is_of_task(s, e),
                        .region = (given & SELECT_BIT(SELECT_REGION)) && is_of_region(s, e)};
-    uint64_t subject = subject_kind(e) == GOTRACE_RESOURCE_GOROUTINE ? e->subject : 0;
+    uint64_t subject = subject_kind(s, e) == GOTRACE_RESOURCE_GOROUTINE ? e->subject : 0;
     return holds(s, e->goroutine, own) ||
            (subject && subject != e->goroutine && holds(s, subject, own));
 }
@@ -346,7 +351,7 @@ static void add_goroutines(selector *s, const gotrace_event *e)
     /* The stack of an event that reports a state is that of the subject. */
     bool own_stack = has_function &&
                      !(changes && (e->flags & GOTRACE_EVENT_INITIAL) && e->subject != e->goroutine);
-    own_matches own = {.function = own_stack && stack_matches(s, stack_of(s, e, e->stack)),
+    own_matches own = {.function = own_stack && stack_matches(s, stack_of(s, e->stack)),
                        .task = (given & SELECT_BIT(SELECT_TASK)) && is_of_task(s, e),
                        .region = (given & SELECT_BIT(SELECT_REGION)) && is_of_region(s, e)};
     if (e->goroutine && holds(s, e->goroutine, own))
@@ -358,8 +363,8 @@ static void add_goroutines(selector *s, const gotrace_event *e)
         e->to != GOTRACE_STATE_RUNNING)
         return;
     uint64_t start = states_start_stack(e);
-    bool starts = has_function && (e->start_stack == 0 || s->has_starts) && start &&
-                  stack_matches(s, stack_of(s, e, start));
+    bool starts = has_function && (gotrace_event_start_stack(e) == 0 || s->has_starts) && start &&
+                  stack_matches(s, stack_of(s, start));
     if (holds(s, e->subject, (own_matches){.function = starts}))
         s->add(s->ctx, e->subject);
 }

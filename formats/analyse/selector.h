@@ -20,6 +20,7 @@
 typedef struct selector {
     const selection *what;
     select_range range;
+    const feed *source;
     stacks *stacks;   /* borrowed; needed if there is a --function */
     bool beginning;   /* v1: the goroutines at the beginning are still being reported */
     bool has_starts;  /* events have the stack where a goroutine starts, not a PC */
@@ -35,7 +36,8 @@ typedef struct selector {
 } selector;
 
 /* version: of the trace. The job is borrowed; NULL: everything is selected. */
-void selector_init(selector *s, const select_job *job, int version, stacks *names);
+void selector_init(selector *s, const select_job *job, int version, const feed *source,
+                   stacks *names);
 
 /* Sets the results of the job, if it is not NULL, and frees the selector. If the job is that of
  * several selectors, it failed if one of them did. */

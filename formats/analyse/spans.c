@@ -111,8 +111,9 @@ static void region_begins(run *r, const gotrace_event *e)
         return;
     region *made = push_region(
         r, g,
-        &(region){.name = stacks_name(r->all->stacks, e->text, e->text_size),
-                  .stack = stacks_of(r->all->stacks, e->generation_index, e->stack),
+        &(region){.name = stacks_name(r->all->stacks, gotrace_event_details(e)->text,
+                                      gotrace_event_details(e)->text_size),
+                  .stack = stacks_of(r->all->stacks, e->stack),
                   .task = e->subject,
                   .begin = r->states.time,
                   .counted = r->selected});
@@ -137,7 +138,8 @@ static void region_ends(run *r, const gotrace_event *e)
         ended = g->regions[--g->region_count];
     } else {
         open_task *task = task_of(r, e->subject);
-        ended.name = stacks_name(r->all->stacks, e->text, e->text_size);
+        ended.name = stacks_name(r->all->stacks, gotrace_event_details(e)->text,
+                                 gotrace_event_details(e)->text_size);
         if (task && r->selected)
             task->regions++;
     }
@@ -167,17 +169,18 @@ static void report_task(run *r, uint64_t id, const open_task *task, int64_t ende
 static void task_begins(run *r, const gotrace_event *e)
 {
     open_task *task = idmap_insert(&r->tasks, e->subject);
-    uint32_t name = stacks_name(r->all->stacks, e->text, e->text_size);
+    uint32_t name = stacks_name(r->all->stacks, gotrace_event_details(e)->text,
+                                gotrace_event_details(e)->text_size);
     span_figure *span = r->selected ? span_of(r, &r->all->tasks, name) : NULL;
     if (!task || (r->selected && !span)) {
         run_fail(r);
         return;
     }
     *task = (open_task){.name = name,
-                        .parent = e->value,
+                        .parent = gotrace_event_value(e),
                         .goroutine = e->goroutine,
                         .begin = r->states.time,
-                        .stack = stacks_of(r->all->stacks, e->generation_index, e->stack),
+                        .stack = stacks_of(r->all->stacks, e->stack),
                         .counted = r->selected};
     if (span)
         span->begun++;
@@ -194,8 +197,9 @@ static void task_ends(run *r, const gotrace_event *e)
 {
     open_task *task = task_of(r, e->subject);
     if (!task) {
-        open_task before = {.name = stacks_name(r->all->stacks, e->text, e->text_size),
-                            .parent = e->value,
+        open_task before = {.name = stacks_name(r->all->stacks, gotrace_event_details(e)->text,
+                                                gotrace_event_details(e)->text_size),
+                            .parent = gotrace_event_value(e),
                             .begin = STATES_NEVER,
                             .counted = r->selected};
         report_task(r, e->subject, &before, r->states.time);

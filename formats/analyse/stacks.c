@@ -298,11 +298,11 @@ static uint32_t intern_stack(stacks *s, uint64_t id)
     return s->failed ? 0 : find_or_add(s, s->made, depth);
 }
 
-uint32_t stacks_make(stacks *s, uint64_t generation_index, uint64_t id)
+uint32_t stacks_make(stacks *s, uint64_t id)
 {
-    if (generation_index != s->generation_index) {
+    if (s->source->generation_index != s->generation_index) {
         id_numbers_clear(&s->ids);
-        s->generation_index = generation_index;
+        s->generation_index = s->source->generation_index;
     }
     uint32_t number = id_numbers_find(&s->ids, id);
     if (number == 0) {

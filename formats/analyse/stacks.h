@@ -97,21 +97,21 @@ bool stacks_name_is(const stacks *s, uint32_t name, const char *text);
 bool stacks_name_has(const stacks *s, uint32_t name, const char *text);
 
 /* stacks_of for an id that is not known yet. */
-uint32_t stacks_make(stacks *s, uint64_t generation_index, uint64_t id);
+uint32_t stacks_make(stacks *s, uint64_t id);
 
 /* 1 + the number of a stack of the current event; 0: it is not known yet. */
-static inline uint32_t stacks_known(const stacks *s, uint64_t generation_index, uint64_t id)
+static inline uint32_t stacks_known(const stacks *s, uint64_t id)
 {
     if (id == 0)
         return 1;
-    return generation_index == s->generation_index ? id_numbers_find(&s->ids, id) : 0;
+    return s->source->generation_index == s->generation_index ? id_numbers_find(&s->ids, id) : 0;
 }
 
 /* The number of a stack of the current event. */
-static inline uint32_t stacks_of(stacks *s, uint64_t generation_index, uint64_t id)
+static inline uint32_t stacks_of(stacks *s, uint64_t id)
 {
-    const uint32_t known = stacks_known(s, generation_index, id);
-    return known != 0 ? known - 1 : stacks_make(s, generation_index, id);
+    const uint32_t known = stacks_known(s, id);
+    return known != 0 ? known - 1 : stacks_make(s, id);
 }
 
 size_t stacks_depth(const stacks *s, uint32_t stack);

@@ -149,7 +149,7 @@ void states_find_function(states *s, goroutine *g, const gotrace_event *e)
     uint64_t stack = states_start_stack(e);
     if (stack == 0)
         return;
-    uint32_t function = stacks_root(s->stacks, stacks_of(s->stacks, e->generation_index, stack));
+    uint32_t function = stacks_root(s->stacks, stacks_of(s->stacks, stack));
     if (function) {
         g->function = function;
         g->named = !s->beginning;
@@ -203,7 +203,8 @@ static void change_goroutine(states *s, change c, const gotrace_event *e)
     if (s->user.changed && c.to != GOTRACE_STATE_NOT_EXIST)
         s->user.changed(s->user.ctx, g, e);
     if (c.to == GOTRACE_STATE_NOT_EXIST ||
-        (c.to == GOTRACE_STATE_WAITING && e->reason && g->current.reason == s->forever))
+        (c.to == GOTRACE_STATE_WAITING && gotrace_event_reason(e) &&
+         g->current.reason == s->forever))
         states_end_goroutine(s, g, e);
 }
 
@@ -292,18 +293,18 @@ __attribute__((noinline)) static void event_v1(states *s, const gotrace_event *e
         return;
     transition(s, e);
     /* A label is part of the event; Go's reader has an event for it. */
-    if (e->text)
+    if (gotrace_event_details(e)->text)
         states_advance(s, e->time);
 }
 
 /* ---- events -----------------------------------------------------------------------------------
  */
 
-static void begin(states *s, const gotrace_event *e)
+static void begin(states *s)
 {
     s->begun = true;
     s->usual = !s->beginning;
-    s->base = s->v1 ? 0 : (int64_t)(e->ticks - (uint64_t)e->time);
+    s->base = s->v1 ? 0 : (int64_t)gotrace_reader_summary(s->stacks->source->reader)->start;
 }
 
 void states_event(states *s, const gotrace_event *e)
@@ -314,7 +315,7 @@ void states_event(states *s, const gotrace_event *e)
         return;
     }
     if (!s->begun)
-        begin(s, e);
+        begin(s);
     if (s->v1) {
         event_v1(s, e);
         return;

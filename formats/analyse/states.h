@@ -200,8 +200,10 @@ static inline void states_open(states *s, goroutine *g, uint8_t state, bool know
 {
     states_start(s, g, state, known,
                  (states_origin){.cause = e->goroutine,
-                                 .reason = e->reason ? stacks_reason(s->stacks, e->reason) : 0,
-                                 .stack = stacks_of(s->stacks, e->generation_index, e->stack)});
+                                 .reason = gotrace_event_reason(e)
+                                               ? stacks_reason(s->stacks, gotrace_event_reason(e))
+                                               : 0,
+                                 .stack = stacks_of(s->stacks, e->stack)});
 }
 
 /* The event that ends a system call of v1 that did not block; it is the current one. */
@@ -259,7 +261,8 @@ static inline void states_change(states *s, goroutine *g, const gotrace_event *e
         states_enter_syscall(s, g, e->proc);
     if (changed)
         changed(s->user.ctx, g, e);
-    if (e->to == GOTRACE_STATE_WAITING && e->reason && g->current.reason == s->forever)
+    if (e->to == GOTRACE_STATE_WAITING && gotrace_event_reason(e) &&
+        g->current.reason == s->forever)
         states_end_goroutine(s, g, e);
 }
 
@@ -272,7 +275,7 @@ static inline __attribute__((always_inline)) void states_step(states *s, const g
     const bool transition = e->kind == GOTRACE_KIND_TRANSITION &&
                             e->resource == GOTRACE_RESOURCE_GOROUTINE && e->from != e->to &&
                             e->from != GOTRACE_STATE_NOT_EXIST &&
-                            e->to != GOTRACE_STATE_NOT_EXIST && !e->text;
+                            e->to != GOTRACE_STATE_NOT_EXIST && !gotrace_event_details(e)->text;
     const bool call = s->v1 && e->kind == GOTRACE_KIND_SYSCALL;
     goroutine *g = transition ? states_usual(s, e->subject)
                    : call     ? states_usual(s, e->goroutine)
@@ -304,18 +307,17 @@ typedef struct states_plain {
 
 /* Whether a record changes no more than the state of the goroutine, with a reason and a stack that
  * are known, so that their numbers do not depend on the order in which they are looked up. */
-STATES_EXPANDED bool states_is_plain(const states *s, const goroutine *g, const gotrace_brief *b,
-                                     uint64_t generation_index, const states_plain *plain,
-                                     states_origin *origin)
+STATES_EXPANDED bool states_is_plain(const states *s, const goroutine *g, const gotrace_event *b,
+                                     const states_plain *plain, states_origin *origin)
 {
-    const char *reason = b->given == GOTRACE_BRIEF_REASON ? b->extra.reason : NULL;
-    if (!g || g->current.state == GOTRACE_STATE_UNDETERMINED ||
-        (!g->named && (b->stack != 0 || b->given == GOTRACE_BRIEF_START_STACK)) ||
+    const char *reason = b->given == GOTRACE_GIVEN_REASON ? b->extra.reason : NULL;
+    if (!g || g->current.state == GOTRACE_STATE_UNDETERMINED || b->given == GOTRACE_GIVEN_DETAILS ||
+        (!g->named && (b->stack != 0 || b->given == GOTRACE_GIVEN_START_STACK)) ||
         (plain->accepts && !plain->accepts(plain->ctx, g)) ||
         !stacks_recent_reason(s->stacks, reason, &origin->reason) ||
         origin->reason == s->forever) /* the goroutine ends */
         return false;
-    const uint32_t known = stacks_known(s->stacks, generation_index, b->stack);
+    const uint32_t known = stacks_known(s->stacks, b->stack);
     origin->cause = b->goroutine;
     origin->stack = known - 1;
     return known != 0;
@@ -334,40 +336,39 @@ STATES_EXPANDED void states_replace(states *s, goroutine *g, int64_t proc, uint8
 }
 
 /* Changes the state of a goroutine. False: an event is needed. */
-STATES_EXPANDED bool states_record_state(states *s, goroutine *g, const gotrace_brief *b,
-                                         uint8_t next, uint64_t generation_index,
-                                         const states_plain *plain)
+STATES_EXPANDED bool states_record_state(states *s, goroutine *g, const gotrace_event *b,
+                                         uint8_t next, const states_plain *plain)
 {
     states_origin origin;
-    if (!states_is_plain(s, g, b, generation_index, plain, &origin))
+    if (!states_is_plain(s, g, b, plain, &origin))
         return false;
     states_advance(s, b->time);
     if (g->current.state == GOTRACE_STATE_SYSCALL)
         states_leave_syscall(s, g);
-    states_replace(s, g, feed_widened(b->proc), next, origin, plain);
+    states_replace(s, g, b->proc, next, origin, plain);
     return true;
 }
 
 /* states_change. */
-STATES_EXPANDED bool states_record_change(states *s, const gotrace_brief *b,
-                                          uint64_t generation_index, const states_plain *plain)
+STATES_EXPANDED bool states_record_change(states *s, const gotrace_event *b,
+                                          const states_plain *plain)
 {
     goroutine *g = states_goroutine(s, b->subject);
-    if (!states_record_state(s, g, b, b->to, generation_index, plain))
+    if (!states_record_state(s, g, b, b->to, plain))
         return false;
     if (b->to == GOTRACE_STATE_SYSCALL)
-        states_enter_syscall(s, g, feed_widened(b->proc));
+        states_enter_syscall(s, g, b->proc);
     return true;
 }
 
 /* states_call. */
-STATES_EXPANDED bool states_record_call(states *s, const gotrace_brief *b,
-                                        uint64_t generation_index, const states_plain *plain)
+STATES_EXPANDED bool states_record_call(states *s, const gotrace_event *b,
+                                        const states_plain *plain)
 {
     goroutine *g = states_goroutine(s, b->goroutine);
-    if (!states_record_state(s, g, b, GOTRACE_STATE_SYSCALL, generation_index, plain))
+    if (!states_record_state(s, g, b, GOTRACE_STATE_SYSCALL, plain))
         return false;
-    const int64_t proc = feed_widened(b->proc);
+    const int64_t proc = b->proc;
     states_pass_syscall(s, g, proc);
     states_advance(s, s->clock + 1);
     g->current.lost = s->time;
@@ -378,16 +379,15 @@ STATES_EXPANDED bool states_record_call(states *s, const gotrace_brief *b,
 
 /* Processes a record as states_event does its event, if no event is needed. False: make the event,
  * nothing was done yet. */
-STATES_EXPANDED bool states_record(states *s, const gotrace_brief *b, uint64_t generation_index,
-                                   const states_plain *plain)
+STATES_EXPANDED bool states_record(states *s, const gotrace_event *b, const states_plain *plain)
 {
     if (b->kind == GOTRACE_KIND_TRANSITION && b->resource == GOTRACE_RESOURCE_GOROUTINE &&
         b->from != b->to && b->from > GOTRACE_STATE_NOT_EXIST && b->to > GOTRACE_STATE_NOT_EXIST)
-        return states_record_change(s, b, generation_index, plain);
+        return states_record_change(s, b, plain);
     if (b->kind != GOTRACE_KIND_SYSCALL)
         return false;
     if (s->v1)
-        return states_record_call(s, b, generation_index, plain);
+        return states_record_call(s, b, plain);
     states_advance(s, b->time);
     return true;
 }
@@ -395,10 +395,10 @@ STATES_EXPANDED bool states_record(states *s, const gotrace_brief *b, uint64_t g
 /* Processes the next records as long as no event is needed. Returns their number. */
 STATES_EXPANDED size_t states_records(states *s, feed *f, const states_plain *plain)
 {
-    const gotrace_brief *first = f->next, *b = first;
+    const gotrace_event *first = f->next, *b = first;
     if (!s->usual)
         return 0;
-    while (b != f->last && states_record(s, b, f->event.generation_index, plain))
+    while (b != f->last && states_record(s, b, plain))
         b++;
     f->next = b;
     return (size_t)(b - first);
@@ -413,13 +413,13 @@ STATES_EXPANDED size_t states_records(states *s, feed *f, const states_plain *pl
 static inline uint64_t states_start_stack(const gotrace_event *e)
 {
     bool own = e->goroutine == e->subject || (e->flags & GOTRACE_EVENT_INITIAL);
-    return e->start_stack ? e->start_stack : own ? e->stack : 0;
+    return gotrace_event_start_stack(e) ? gotrace_event_start_stack(e) : own ? e->stack : 0;
 }
 
 /* Whether a v1 event is the first one after the states at the beginning. */
 static inline bool states_beginning_ends(const gotrace_event *e)
 {
-    return e->metric == GOTRACE_METRIC_GOMAXPROCS;
+    return gotrace_event_metric(e) == GOTRACE_METRIC_GOMAXPROCS;
 }
 
 /* Whether a goroutine that waits for this reason waits for another one (cmd/trace/pprof.go). */

@@ -152,7 +152,7 @@ static void goroutine_ends(void *ctx, goroutine *g, int64_t time, const gotrace_
 static void add_sample(run *r, const gotrace_event *e)
 {
     statistics *s = r->all;
-    uint32_t stack = stacks_of(s->stacks, e->generation_index, e->stack);
+    uint32_t stack = stacks_of(s->stacks, e->stack);
     while (stack >= s->sample_room) {
         size_t room = s->sample_room;
         uint64_t *samples = vector_room(s->samples, &s->sample_room, room, sizeof *samples);
@@ -223,7 +223,7 @@ static void add_other(run *r, const gotrace_event *e)
     case GOTRACE_KIND_TRANSITION:
         if (e->resource == GOTRACE_RESOURCE_PROC)
             stat_load_proc(r, e);
-        else if (e->text)
+        else if (gotrace_event_details(e)->text)
             stat_label(r, e);
         break;
     case GOTRACE_KIND_METRIC: stat_metric(r, e); break;
@@ -256,7 +256,8 @@ static inline void add_event(run *r, const gotrace_event *e)
     if (r->attended)
         attend_event(r, e);
     r->figure->events += r->selected;
-    if (e->kind != GOTRACE_KIND_TRANSITION || e->resource != GOTRACE_RESOURCE_GOROUTINE || e->text)
+    if (e->kind != GOTRACE_KIND_TRANSITION || e->resource != GOTRACE_RESOURCE_GOROUTINE ||
+        gotrace_event_details(e)->text)
         add_other(r, e);
     if (r->settles)
         settle(r);
@@ -331,7 +332,7 @@ static void run_init(run *r, const select_job *select)
     r->profiles = r->all->watch ? r->all->watch->profiles : NULL;
     states_init(&r->states, version, names,
                 r->profiles ? sizeof(profiled_goroutine) : sizeof(stat_goroutine), &user);
-    selector_init(&r->selector, select, version, names);
+    selector_init(&r->selector, select, version, &r->feed, names);
     if (r->profiles)
         profiles_share(r->profiles, &r->states, &r->selector);
     if (selector_has_places(&r->selector))

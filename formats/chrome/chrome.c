@@ -98,8 +98,8 @@ static void enter_row(chrome *c, goroutine *g, uint64_t id, uint64_t number,
                           .stack = first ? g->start : g->stopped,
                           .subject = id,
                           .start = g->start,
-                          .text = event->text,
-                          .text_size = event->text_size};
+                          .text = gotrace_event_details(event)->text,
+                          .text_size = gotrace_event_details(event)->text_size};
     chrome_begin_slice(t, number, CHROME_RUN, &label);
     if (g->assists)
         begin_assist(c, g, 0);
@@ -126,9 +126,9 @@ static void created(chrome *c, goroutine *g, const gotrace_event *event)
 {
     leave_row(c, g, 0);
     if (!c->v2) {
-        g->is_named = g->is_named && g->start == event->start_stack;
-        g->start = event->start_stack;
-        g->system = is_system(c, event->start_stack);
+        g->is_named = g->is_named && g->start == gotrace_event_start_stack(event);
+        g->start = gotrace_event_start_stack(event);
+        g->system = is_system(c, gotrace_event_start_stack(event));
         g->stopped = 0;
     }
     g->assists = false;
@@ -178,10 +178,10 @@ static void entered_syscall(chrome *c, goroutine *g, const gotrace_event *event)
 static void waits(chrome *c, goroutine *g, const gotrace_event *event)
 {
     static const char assist[] = "GC mark assist";
-    const char *reason = event->reason ? event->reason : "";
+    const char *reason = gotrace_event_reason(event) ? gotrace_event_reason(event) : "";
 
     leave_row(c, g, event->stack);
-    g->wait_reason = event->reason;
+    g->wait_reason = gotrace_event_reason(event);
     bool for_gc = strncmp(reason, assist, sizeof assist - 1) == 0 || (c->v2 && g->assists);
     chrome_count_as(&c->counts, &g->counted_as,
                     for_gc ? CHROME_CLASS_GC_WAITING : CHROME_CLASS_NONE);
@@ -256,7 +256,9 @@ static void learn_start(chrome *c, goroutine *g, const gotrace_event *event)
 {
     const chrome_frames *frames = &c->timeline.frames;
     bool own = event->goroutine == event->subject || event->flags & GOTRACE_EVENT_INITIAL;
-    uint64_t stack = event->start_stack != 0 ? event->start_stack : own ? event->stack : 0;
+    uint64_t stack = gotrace_event_start_stack(event) != 0 ? gotrace_event_start_stack(event)
+                     : own                                 ? event->stack
+                                                           : 0;
     size_t size;
 
     if (event->from == GOTRACE_STATE_NOT_EXIST) {
@@ -451,8 +453,9 @@ static void label_changed(chrome *c, const gotrace_event *event)
 
     if (!g)
         return;
-    if (event->text_size > 0)
-        label = chrome_frames_add_text(&c->timeline.frames, event->text, event->text_size);
+    if (gotrace_event_details(event)->text_size > 0)
+        label = chrome_frames_add_text(&c->timeline.frames, gotrace_event_details(event)->text,
+                                       gotrace_event_details(event)->text_size);
     g->is_named = g->is_named && g->label == label;
     g->label = label;
     name_goroutine(c, g, event->goroutine);
@@ -463,16 +466,16 @@ static void replace_ids(chrome *c, gotrace_event *event)
 {
     chrome_frames *frames = &c->timeline.frames;
 
-    if (c->v2 && event->generation_index != c->generation_index) {
+    if (c->v2 && c->feed.generation_index != c->generation_index) {
         /* State from before the trace is recorded in its first generation. */
         if (c->generation_index != CHROME_NO_GENERATION)
             c->timeline.holding = false;
-        c->generation_index = event->generation_index;
+        c->generation_index = c->feed.generation_index;
         chrome_frames_new_generation(frames);
     }
     event->stack = chrome_frames_of(frames, event->stack);
-    if (c->timeline.version >= 7)
-        event->start_stack = chrome_frames_of(frames, event->start_stack);
+    if (c->timeline.version >= 7 && event->given == GOTRACE_GIVEN_START_STACK)
+        event->extra.start_stack = chrome_frames_of(frames, event->extra.start_stack);
 }
 
 /* ---- procs --------------------------------------------------------------------------------- */
@@ -514,10 +517,11 @@ static void stw_changed(chrome *c, const gotrace_event *event)
     if (!row)
         return;
     if (event->kind == GOTRACE_KIND_RANGE_BEGIN) {
-        chrome_label label = {.name = CHROME_NAME_STW,
-                              .stack = event->stack,
-                              .text = event->reason,
-                              .text_size = event->reason ? strlen(event->reason) : 0};
+        chrome_label label = {
+            .name = CHROME_NAME_STW,
+            .stack = event->stack,
+            .text = gotrace_event_reason(event),
+            .text_size = gotrace_event_reason(event) ? strlen(gotrace_event_reason(event)) : 0};
         c->stw_row = number;
         chrome_begin_slice(t, number, CHROME_STW, &label);
     } else {
@@ -531,7 +535,7 @@ static void stw_changed(chrome *c, const gotrace_event *event)
 static void stw_changed_v2(chrome *c, const gotrace_event *event)
 {
     chrome_frames *frames = &c->timeline.frames;
-    const char *reason = event->reason ? event->reason : "";
+    const char *reason = gotrace_event_reason(event) ? gotrace_event_reason(event) : "";
     goroutine *g = goroutine_of(c, event->subject);
 
     if (!g)
@@ -562,9 +566,10 @@ static void sweep_changed(chrome *c, const gotrace_event *event, const chrome_la
         return;
     }
     uint64_t row = c->rows.by != BY_PROC ? proc->sweep_row : c->v2 ? number : row_of(c, event);
-    bool counted = event->arg_count >= 2; /* from 1.9 on */
-    chrome_end_slice(&c->timeline, row, CHROME_SWEEP, event->stack, counted ? event->args[0] : 0,
-                     counted ? event->args[1] : 0);
+    bool counted = gotrace_event_details(event)->arg_count >= 2; /* from 1.9 on */
+    chrome_end_slice(&c->timeline, row, CHROME_SWEEP, event->stack,
+                     counted ? gotrace_event_details(event)->args[0] : 0,
+                     counted ? gotrace_event_details(event)->args[1] : 0);
 }
 
 static void range_changed(chrome *c, const gotrace_event *event)

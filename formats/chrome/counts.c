@@ -22,10 +22,10 @@ void chrome_count_proc(chrome_counts *c, bool *running, bool runs)
 
 void chrome_count_metric(chrome_counts *c, const gotrace_event *event)
 {
-    if (event->metric == GOTRACE_METRIC_HEAP_ALLOCATED)
-        c->heap_alloc = event->value;
-    if (event->metric == GOTRACE_METRIC_HEAP_GOAL)
-        c->heap_goal = event->value;
+    if (gotrace_event_metric(event) == GOTRACE_METRIC_HEAP_ALLOCATED)
+        c->heap_alloc = gotrace_event_value(event);
+    if (gotrace_event_metric(event) == GOTRACE_METRIC_HEAP_GOAL)
+        c->heap_goal = gotrace_event_value(event);
 }
 
 static void show_counter(chrome_timeline *t, chrome_op op, uint64_t *shown, const uint64_t *values,

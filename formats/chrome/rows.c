@@ -5,6 +5,7 @@
  * goroutines and threads may have such ids too; MOVED is added to them.
  */
 #include "formats/chrome/chrome.h"
+#include "formats/common/lane.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -47,8 +48,9 @@ static uint64_t number_of(uint64_t id)
 
 uint64_t chrome_row_of_event(const chrome_rows *rows, const gotrace_event *event)
 {
-    if (rows->by == BY_PROC || event->lane >= CHROME_LANE_TIMERS)
-        return event->lane >= 0 ? (uint64_t)event->lane : (uint64_t)CHROME_LANE_NO_PROC;
+    const int64_t lane = lane_of(event, rows->timeline->version);
+    if (rows->by == BY_PROC || lane >= CHROME_LANE_TIMERS)
+        return lane >= 0 ? (uint64_t)lane : (uint64_t)CHROME_LANE_NO_PROC;
     if (rows->by == BY_GOROUTINE)
         return event->goroutine != 0 ? number_of(event->goroutine) : CHROME_LANE_NO_PROC;
     return number_of((uint64_t)event->thread); /* an event without a thread has a negative one */

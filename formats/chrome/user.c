@@ -96,15 +96,16 @@ static void task_began(chrome_user *u, uint64_t row, const gotrace_event *event)
     if (twice)
         end_task(u, *twice, 0, 0);
     chrome_instant(t, row, CHROME_NAME_TASK_START, event->stack, NULL, 0);
-    bool has_parent = event->value != 0 && event->value != event->subject &&
-                      idmap_find(&u->tasks, event->value) != NULL;
-    uint64_t values[] = {event->value, event->stack, 0, CHROME_PID_TASKS};
+    bool has_parent = gotrace_event_value(event) != 0 &&
+                      gotrace_event_value(event) != event->subject &&
+                      idmap_find(&u->tasks, gotrace_event_value(event)) != NULL;
+    uint64_t values[] = {gotrace_event_value(event), event->stack, 0, CHROME_PID_TASKS};
     if (has_parent) {
         values[CHROME_ID] = ++t->flows;
         chrome_push(t, CHROME_FLOW_START, CHROME_NAME_NEW_TASK, CHROME_DONE, values, 4, NULL, 0);
     }
-    begin_task(u, event->subject, event->goroutine, event->stack, event->text, event->text_size,
-               false);
+    begin_task(u, event->subject, event->goroutine, event->stack,
+               gotrace_event_details(event)->text, gotrace_event_details(event)->text_size, false);
     if (has_parent) {
         values[CHROME_TID] = event->subject;
         values[CHROME_STACK] = 0;
@@ -162,9 +163,9 @@ static bool keep_name(chrome_user *u, const char *bytes, size_t size, uint64_t *
 static void region_began(chrome_user *u, chrome_region **regions, uint64_t row,
                          const gotrace_event *event, bool unbegun)
 {
-    bool named = event->text_size > 0;
-    const char *text = named ? event->text : unnamed;
-    size_t size = named ? event->text_size : sizeof unnamed - 1;
+    bool named = gotrace_event_details(event)->text_size > 0;
+    const char *text = named ? gotrace_event_details(event)->text : unnamed;
+    size_t size = named ? gotrace_event_details(event)->text_size : sizeof unnamed - 1;
     chrome_region *region = malloc(sizeof *region);
 
     if (!region || !keep_name(u, text, size, &region->name)) {
@@ -220,23 +221,27 @@ void chrome_end_regions(chrome_user *u, chrome_region **regions)
 
 static void logged(chrome_user *u, uint64_t row, const gotrace_event *event)
 {
-    const char *message = event->message ? event->message : "";
+    const char *message = gotrace_event_details(event)->message
+                              ? gotrace_event_details(event)->message
+                              : "";
 
-    if (event->text_size == 0) {
+    if (gotrace_event_details(event)->text_size == 0) {
         chrome_instant(u->timeline, row, CHROME_NAME_TEXT, event->stack, message,
-                       event->message_size);
+                       gotrace_event_details(event)->message_size);
         return;
     }
-    size_t size = event->text_size + event->message_size + 3;
+    size_t size = gotrace_event_details(event)->text_size +
+                  gotrace_event_details(event)->message_size + 3;
     char *text = malloc(size);
     if (!text) {
         refuse(u);
         return;
     }
     text[0] = '[';
-    memcpy(text + 1, event->text, event->text_size);
-    memcpy(text + 1 + event->text_size, "] ", 2);
-    memcpy(text + 3 + event->text_size, message, event->message_size);
+    memcpy(text + 1, gotrace_event_details(event)->text, gotrace_event_details(event)->text_size);
+    memcpy(text + 1 + gotrace_event_details(event)->text_size, "] ", 2);
+    memcpy(text + 3 + gotrace_event_details(event)->text_size, message,
+           gotrace_event_details(event)->message_size);
     chrome_instant(u->timeline, row, CHROME_NAME_TEXT, event->stack, text, size);
     free(text);
 }

@@ -5,6 +5,7 @@
  * so that line-oriented tools can process large files.
  */
 #include "formats/chrome/chrome.h"
+#include "gotrace_experimental.h"
 
 #include <string.h>
 

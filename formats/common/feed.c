@@ -1,63 +1,41 @@
 #include "formats/common/feed.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "formats/common/event_data.h"
 #include "formats/common/feed_stacks.h"
 #include "core/thread.h"
 
 /* A thread that waits is woken when half of the blocks are ready for it. To wake it costs as much
  * as hundreds of events, or thousands in a virtual machine, so it must have work for many. */
-enum { BLOCKS = 8, BLOCK_EVENTS = 4096, BLOCK_DATA = 128 * 1024 };
+enum { BLOCKS = 64 };
 
-typedef struct feed_block {
-    size_t count;
-    gotrace_status status; /* after the last event; GOTRACE_EVENT: the next block has more */
-    bool failed;           /* memory was refused */
-    event_data data;       /* whole events, and their data */
-    uint64_t generation, generation_index; /* of the events */
-    feed_arena *arena;                     /* of the generation */
-    size_t stacks_before, stack_count;     /* in the arena: before this block, and with its own */
-    size_t expected;                       /* records whose memory was requested */
-    gotrace_brief records[BLOCK_EVENTS];
-} feed_block;
+/* A block, or what ended reading. */
+typedef struct feed_entry {
+    const gotrace_block *block;        /* NULL: reading has ended */
+    gotrace_status status;             /* then: of the reader */
+    bool failed;                       /* memory was refused; there is no later entry */
+    feed_arena *arena;                 /* of the generation */
+    size_t stacks_before, stack_count; /* in the arena: before this block, and with its own */
+} feed_entry;
 
 struct feed_thread {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    uint64_t passed, done; /* blocks passed to the caller, and blocks that it has processed */
+    uint64_t passed, done; /* entries passed to the caller, and those that it has processed */
     bool ends;
     /* Of the thread. */
     gotrace_reader *reader;
-    const gotrace_event *pending;          /* an event for the next block */
-    uint64_t generation, generation_index; /* of the last event */
+    uint64_t generation_index; /* of the last block */
     feed_copier copier;
     /* Of the caller. */
-    feed_block *block; /* NULL before the first one */
+    feed_entry *entry; /* NULL before the first one */
     feed_arena *arena;
     id_numbers stacks; /* in the arena */
-    feed_block blocks[BLOCKS];
+    feed_entry entries[BLOCKS];
 };
 
 /* ---- in the thread --------------------------------------------------------------------------- */
-
-/* Bytes of data of an event that is copied as a whole. */
-static size_t whole_size(const gotrace_event *e)
-{
-    return sizeof *e + event_data_size(e);
-}
-
-/* Whether the event can be added to the block. A block belongs to one generation. Its data may only
- * be moved while it is empty. */
-static bool block_fits(const feed_thread *t, const feed_block *b, const gotrace_event *e)
-{
-    if (b->count == 0 && b->arena->stacks.count == b->stacks_before)
-        return true;
-    return b->count < BLOCK_EVENTS && e->generation_index == t->generation_index &&
-           (b->count == 0 || event_data_fits(&b->data, whole_size(e)));
-}
 
 /* False if memory is refused. */
 static inline bool copy_stack(feed_thread *t, uint64_t id)
@@ -65,128 +43,59 @@ static inline bool copy_stack(feed_thread *t, uint64_t id)
     return feed_has_copied(&t->copier, id) || feed_copy_stack(&t->copier, id);
 }
 
-static bool copy_stacks(feed_thread *t, const gotrace_event *e)
-{
-    return copy_stack(t, e->stack) && copy_stack(t, e->start_stack);
-}
-
-/* Begins the event's generation in an empty block. False if memory is refused. */
-static bool begin_generation(feed_thread *t, feed_block *b, const gotrace_event *e)
-{
-    feed_arena *before = t->copier.arena;
-    if (!feed_copier_restart(&t->copier))
-        return false;
-    if (t->passed == 0) /* no other block has it */
-        feed_arena_free(before);
-    t->generation = b->generation = e->generation;
-    t->generation_index = b->generation_index = e->generation_index;
-    b->arena = t->copier.arena;
-    b->stacks_before = 0;
-    return true;
-}
-
-/* Adds a copy of an event. False if memory is refused. */
-static bool block_add(feed_thread *t, feed_block *b, const gotrace_event *e)
-{
-    if ((e->generation_index != t->generation_index && !begin_generation(t, b, e)) ||
-        !copy_stacks(t, e) || !event_data_reserve(&b->data, whole_size(e), BLOCK_DATA))
-        return false;
-    gotrace_event *copy = event_data_put(&b->data, e, sizeof *e);
-    event_data_copy(&b->data, copy);
-    b->records[b->count++] = (gotrace_brief){.extra.other = copy, .given = FEED_WHOLE};
-    return true;
-}
-
-static void block_begin(feed_thread *t, feed_block *b)
-{
-    b->count = b->expected = b->data.used = 0;
-    b->generation = t->generation;
-    b->generation_index = t->generation_index;
-    b->arena = t->copier.arena;
-    b->stacks_before = b->arena->stacks.count;
-}
-
-enum { STEP = 64 /* records that are made at a time */ };
-
-/* Requests the memory of later records. The other processor has it in its cache, and without this
- * the stores of each record wait for it: of 26 million events, 0.6 to 1 s in a virtual machine
- * whose processors are far from each other, now 0.25 s; nothing where they are near. */
-static inline void expect_records(feed_block *b)
-{
-    const size_t ahead = b->count + (size_t)2 * STEP;
-    const size_t until = ahead < BLOCK_EVENTS ? ahead : BLOCK_EVENTS;
-    if (b->expected >= until)
-        return;
-    const gotrace_brief *end = &b->records[until];
-    for (const gotrace_brief *later = &b->records[b->expected]; later < end; later++) {
-#ifdef __x86_64__
-        /* Processors that do not have it ignore it; the compiler's own one is for loads. */
-        __asm__ volatile("prefetchw %0" : : "m"(*later));
-#else
-        __builtin_prefetch(later, 1);
-#endif
-    }
-    b->expected = until;
-}
-
 /* Copies the stacks that were not copied before. False if memory is refused. */
-static inline bool copy_stacks_of(feed_thread *t, const gotrace_brief *r, const gotrace_brief *end)
+static bool copy_stacks(feed_thread *t, const gotrace_event *e, const gotrace_event *end)
 {
     bool copied = true;
-    for (; copied && r < end; r++) {
-        if (!feed_has_copied(&t->copier, r->stack))
-            copied = feed_copy_stack(&t->copier, r->stack);
-        if (r->given == GOTRACE_BRIEF_START_STACK && copied)
-            copied = copy_stack(t, r->extra.start_stack);
+    for (; copied && e < end; e++) {
+        copied = copy_stack(t, e->stack);
+        if (e->given == GOTRACE_GIVEN_START_STACK && copied)
+            copied = copy_stack(t, e->extra.start_stack);
     }
     return copied;
 }
 
-/* Reads some events. *event: one that has yet to be added. False if memory is refused. */
-static bool block_read(feed_thread *t, feed_block *b, const gotrace_event **event)
+/* Forgets the stacks of the generation before. False if memory is refused. */
+static bool begin_generation(feed_thread *t, uint64_t generation_index)
 {
-    size_t count;
-    expect_records(b);
-    b->status = gotrace_reader_next_briefs(t->reader, &b->records[b->count], STEP, &count, event);
-    if (b->status != GOTRACE_EVENT)
-        *event = NULL;
-    /* They are of the generation of the block, because a generation begins with a sync. */
-    const gotrace_brief *first = &b->records[b->count];
-    b->count += count;
-    return copy_stacks_of(t, first, first + count);
+    feed_arena *before = t->copier.arena;
+    bool restarted = feed_copier_restart(&t->copier);
+    if (t->passed == 0) /* no entry has it */
+        feed_arena_free(before);
+    t->generation_index = generation_index;
+    return restarted;
 }
 
-static void block_fill(feed_thread *t, feed_block *b)
+static void entry_fill(feed_thread *t, feed_entry *n)
 {
-    const gotrace_event *e = t->pending;
-    bool done = true;
-    b->status = GOTRACE_EVENT;
-    t->pending = NULL;
-    while (done && b->status == GOTRACE_EVENT) {
-        if (e && !block_fits(t, b, e))
-            t->pending = e;
-        if (t->pending || (!e && b->count > BLOCK_EVENTS - STEP))
-            return;
-        if (e)
-            done = block_add(t, b, e);
-        e = NULL;
-        if (done && b->count <= BLOCK_EVENTS - STEP)
-            done = block_read(t, b, &e);
+    n->status = gotrace_reader_next_block(t->reader, &n->block);
+    n->failed = false;
+    if (n->block) {
+        n->failed = n->block->generation_index != t->generation_index &&
+                    !begin_generation(t, n->block->generation_index);
+        n->stacks_before = n->failed || n->arena != t->copier.arena ? 0 : n->stacks_before;
+        n->failed = n->failed ||
+                    !copy_stacks(t, n->block->events, n->block->events + n->block->count);
     }
-    b->failed = !done;
-    if (b->failed)
-        b->status = GOTRACE_END;
+    n->arena = t->copier.arena;
+    n->stack_count = n->arena ? n->arena->stacks.count : 0;
 }
 
-/* The next block to fill; NULL if the caller needs no more. */
-static feed_block *wait_free(feed_thread *t)
+static void entry_begin(const feed_thread *t, feed_entry *n)
+{
+    n->arena = t->copier.arena;
+    n->stacks_before = n->arena->stacks.count;
+}
+
+/* The next entry to fill; NULL if the caller needs no more. */
+static feed_entry *wait_free(feed_thread *t)
 {
     pthread_mutex_lock(&t->lock);
     while (t->passed - t->done == BLOCKS && !t->ends)
         pthread_cond_wait(&t->changed, &t->lock);
-    feed_block *b = t->ends ? NULL : &t->blocks[t->passed % BLOCKS];
+    feed_entry *n = t->ends ? NULL : &t->entries[t->passed % BLOCKS];
     pthread_mutex_unlock(&t->lock);
-    return b;
+    return n;
 }
 
 /* Signals are sent without the lock: a thread that wakes would at once wait for it. */
@@ -203,16 +112,15 @@ static void pass(feed_thread *t, bool last)
 static void *read_events(void *arg)
 {
     feed_thread *t = arg;
-    feed_block *b = &t->blocks[0]; /* has the stacks of the event before the first */
+    feed_entry *n = &t->entries[0]; /* has the stacks of the event before the first */
 
-    while (b) {
-        block_fill(t, b);
-        b->stack_count = b->arena->stacks.count;
-        bool last = b->status != GOTRACE_EVENT;
+    while (n) {
+        entry_fill(t, n);
+        bool last = !n->block || n->failed;
         pass(t, last);
-        b = last ? NULL : wait_free(t);
-        if (b)
-            block_begin(t, b);
+        n = last ? NULL : wait_free(t);
+        if (n)
+            entry_begin(t, n);
     }
     return NULL;
 }
@@ -232,8 +140,8 @@ static void enter_generation(feed_thread *t, feed_arena *arena)
 /* False if memory is refused. */
 static bool take_stacks(feed_thread *t)
 {
-    enter_generation(t, t->block->arena);
-    for (size_t i = t->block->stacks_before; i < t->block->stack_count; i++) {
+    enter_generation(t, t->entry->arena);
+    for (size_t i = t->entry->stacks_before; i < t->entry->stack_count; i++) {
         const uint32_t number = (uint32_t)i + 1;
         if (!id_numbers_put(&t->stacks, feed_stack_copy_at(t->arena, number)->id, number))
             return false;
@@ -241,11 +149,11 @@ static bool take_stacks(feed_thread *t)
     return true;
 }
 
-/* Returns the block that was processed and waits for the next. */
-static void next_block(feed_thread *t)
+/* Returns the entry that was processed and waits for the next. */
+static void next_entry(feed_thread *t)
 {
     pthread_mutex_lock(&t->lock);
-    t->done += t->block != NULL;
+    t->done += t->entry != NULL;
     bool wakes = t->passed - t->done <= BLOCKS / 2;
     while (t->passed == t->done) {
         wakes = false; /* the other thread does not wait, or has been woken */
@@ -254,63 +162,47 @@ static void next_block(feed_thread *t)
     pthread_mutex_unlock(&t->lock);
     if (wakes)
         pthread_cond_signal(&t->changed);
-    t->block = &t->blocks[t->done % BLOCKS];
+    t->entry = &t->entries[t->done % BLOCKS];
 }
 
-/* Makes the next block with events current. */
-static gotrace_status enter_block(feed *f)
+/* The next block of the thread. */
+static gotrace_status take_block(feed *f)
 {
     feed_thread *t = f->thread;
 
-    while (f->next == f->last) {
-        if (t->block && t->block->status != GOTRACE_EVENT)
-            return t->block->status;
-        next_block(t);
-        f->next = t->block->records;
-        f->last = f->next + t->block->count;
-        f->event.generation = t->block->generation;
-        f->event.generation_index = t->block->generation_index;
-        f->failed = !take_stacks(t) || t->block->failed;
-        if (f->failed)
-            return GOTRACE_END;
+    if (!t->entry || (t->entry->block && !t->entry->failed))
+        next_entry(t);
+    f->failed = t->entry->failed || !take_stacks(t);
+    f->block = f->failed ? NULL : t->entry->block;
+    return f->failed ? GOTRACE_END : t->entry->status;
+}
+
+gotrace_status feed_next_block(feed *f, const gotrace_event **event)
+{
+    if (!f->begun) {
+        f->status = gotrace_reader_next(f->reader, event);
+        f->current = *event;
+        if (f->status == GOTRACE_EVENT && f->current->kind == GOTRACE_KIND_SYNC) {
+            f->generation = f->current->subject;
+            f->generation_index = gotrace_event_value(f->current);
+        }
+        return f->status;
     }
-    return GOTRACE_EVENT;
-}
-
-/* Reads events without a thread: the next is in the batch, if that has records, or *event. */
-static gotrace_status enter_batch(feed *f, const gotrace_event **event)
-{
-    size_t count = 0;
-
-    if (!f->pending && f->status == GOTRACE_EVENT)
-        f->status = f->begun ? gotrace_reader_next_briefs(f->reader, f->batch, FEED_BATCH, &count,
-                                                          &f->pending)
-                             : gotrace_reader_next(f->reader, &f->pending);
-    f->next = f->batch;
-    f->last = f->batch + count;
-    if (count > 0)
-        return GOTRACE_EVENT;
-    *event = f->current = f->pending;
-    f->pending = NULL;
-    if (f->status == GOTRACE_EVENT) {
-        f->event.generation = f->current->generation;
-        f->event.generation_index = f->current->generation_index;
+    gotrace_block_release(f->block);
+    f->block = NULL;
+    if (f->thread)
+        f->status = take_block(f);
+    else if (f->status == GOTRACE_EVENT)
+        f->status = gotrace_reader_next_block(f->reader, &f->block);
+    if (!f->block) {
+        f->next = f->last = NULL;
+        return f->status;
     }
-    return f->status;
-}
-
-/* feed_next, when the block or batch is used up. */
-static gotrace_status next_block_of(feed *f, const gotrace_event **event)
-{
-    gotrace_status status = f->thread ? enter_block(f) : enter_batch(f, event);
-    return status != GOTRACE_EVENT || f->next == f->last ? status : feed_next(f, event);
-}
-
-gotrace_status feed_next_whole(feed *f, const gotrace_event **event)
-{
-    if (f->next == f->last)
-        return next_block_of(f, event);
-    *event = (f->next++)->extra.other;
+    f->generation = f->block->generation;
+    f->generation_index = f->block->generation_index;
+    f->next = f->block->events;
+    f->last = f->next + f->block->count;
+    *event = f->next++;
     return GOTRACE_EVENT;
 }
 
@@ -338,18 +230,18 @@ size_t feed_stack(const feed *f, uint64_t id, gotrace_frame *frames, size_t max)
 
 void feed_init(feed *f, gotrace_reader *reader)
 {
-    *f = (feed){.reader = reader, .status = GOTRACE_EVENT, .event.since = GOTRACE_NO_TIME};
+    *f = (feed){.reader = reader, .status = GOTRACE_EVENT};
 }
 
 /* Frees everything after the thread has ended. */
 static void thread_free(feed_thread *t)
 {
-    for (uint64_t n = t->done; n < t->passed; n++)
-        enter_generation(t, t->blocks[n % BLOCKS].arena);
+    for (uint64_t n = t->done + (t->entry != NULL); n < t->passed; n++) {
+        enter_generation(t, t->entries[n % BLOCKS].arena);
+        gotrace_block_release(t->entries[n % BLOCKS].block);
+    }
     enter_generation(t, t->copier.arena);
     enter_generation(t, NULL);
-    for (size_t i = 0; i < BLOCKS; i++)
-        free(t->blocks[i].data.bytes);
     feed_copier_free(&t->copier);
     id_numbers_free(&t->stacks);
     pthread_mutex_destroy(&t->lock);
@@ -376,16 +268,16 @@ void feed_begin_records(feed *f, bool threaded)
     if (!t)
         return;
     t->reader = f->reader;
-    t->generation = f->current->generation;
-    t->generation_index = f->current->generation_index;
+    t->generation_index = f->generation_index;
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->changed, NULL);
     id_numbers_init(&t->stacks);
     feed_copier_init(&t->copier, f->reader);
     bool ready = feed_copier_restart(&t->copier);
     if (ready)
-        block_begin(t, &t->blocks[0]);
-    if (ready && copy_stacks(t, f->current) && gt_thread_begin(&t->thread, read_events, t))
+        entry_begin(t, &t->entries[0]);
+    if (ready && copy_stacks(t, f->current, f->current + 1) &&
+        gt_thread_begin(&t->thread, read_events, t))
         f->thread = t;
     else
         thread_free(t);
@@ -401,7 +293,7 @@ static gotrace_status end_thread(feed *f)
     pthread_cond_signal(&t->changed);
     pthread_mutex_unlock(&t->lock);
     pthread_join(t->thread, NULL);
-    const feed_block *last = &t->blocks[(t->passed - 1) % BLOCKS];
+    const feed_entry *last = &t->entries[(t->passed - 1) % BLOCKS];
     gotrace_status status = last->status;
     f->failed = f->failed || last->failed;
     thread_free(t);
@@ -413,8 +305,9 @@ gotrace_status feed_check(feed *f)
 {
     if (f->thread)
         f->status = end_thread(f);
-    f->next = f->last = f->batch;
-    f->pending = NULL;
+    gotrace_block_release(f->block);
+    f->block = NULL;
+    f->next = f->last = NULL;
     if (f->status == GOTRACE_EVENT)
         f->status = gotrace_reader_check(f->reader);
     return f->status;
@@ -424,4 +317,6 @@ void feed_free(feed *f)
 {
     if (f->thread)
         end_thread(f);
+    gotrace_block_release(f->block);
+    f->block = NULL;
 }

@@ -55,13 +55,13 @@ static uint8_t classify_by_stack(system_goroutines *s, const feed *source, uint6
 /* The same for a start stack. Many goroutines may have the same. */
 static uint8_t classify_by_start(system_goroutines *s, const feed *source, const gotrace_event *e)
 {
-    size_t slot = e->start_stack % SYSTEM_STACKS;
+    size_t slot = gotrace_event_start_stack(e) % SYSTEM_STACKS;
 
-    if (s->stacks[slot].facts == 0 || s->stacks[slot].stack != e->start_stack ||
-        s->stacks[slot].generation_index != e->generation_index) {
-        s->stacks[slot].stack = e->start_stack;
-        s->stacks[slot].generation_index = e->generation_index;
-        s->stacks[slot].facts = classify_by_stack(s, source, e->start_stack, 0);
+    if (s->stacks[slot].facts == 0 || s->stacks[slot].stack != gotrace_event_start_stack(e) ||
+        s->stacks[slot].generation_index != source->generation_index) {
+        s->stacks[slot].stack = gotrace_event_start_stack(e);
+        s->stacks[slot].generation_index = source->generation_index;
+        s->stacks[slot].facts = classify_by_stack(s, source, gotrace_event_start_stack(e), 0);
     }
     return s->stacks[slot].facts;
 }
@@ -77,13 +77,14 @@ static bool is_first(const gotrace_event *e)
 static void learn(system_goroutines *s, const feed *source, const gotrace_event *e)
 {
     bool subject = e->kind == GOTRACE_KIND_TRANSITION && e->resource == GOTRACE_RESOURCE_GOROUTINE;
-    bool created = subject && (e->from == GOTRACE_STATE_NOT_EXIST || e->start_stack != 0);
+    bool created = subject &&
+                   (e->from == GOTRACE_STATE_NOT_EXIST || gotrace_event_start_stack(e) != 0);
     /* v2: for a call from a thread of another language into Go the runtime creates a goroutine. */
     bool foreign = created && e->to == GOTRACE_STATE_SYSCALL && s->version >= GOTRACE_FIRST_V2;
     bool ran = subject && e->to == GOTRACE_STATE_RUNNING;
     bool status = subject && (e->flags & GOTRACE_EVENT_INITIAL);
     uint64_t id = created || status || ran ? e->subject : e->goroutine;
-    uint64_t stack = created ? e->start_stack : ran && !status ? 0 : e->stack;
+    uint64_t stack = created ? gotrace_event_start_stack(e) : ran && !status ? 0 : e->stack;
 
     if (s->version < GOTRACE_FIRST_V2 && (!created || s->version < VERSION_WITH_START_STACK))
         return;

@@ -27,7 +27,7 @@ static uint64_t range_key(const tables *t, const gotrace_event *e)
 static void add_range_row(tables *t, uint8_t range, const open_range *r, const gotrace_event *e)
 {
     enum table_number n = TABLE_ranges;
-    bool swept = e && range == GOTRACE_RANGE_SWEEP && e->arg_count >= 2;
+    bool swept = e && range == GOTRACE_RANGE_SWEEP && gotrace_event_details(e)->arg_count >= 2;
     bool whole = e && r->begin != PARQUET_NULL;
     const int64_t cells[ranges_columns] = {
         [ranges_trace] = name_cell(t, n, t->name),
@@ -38,10 +38,11 @@ static void add_range_row(tables *t, uint8_t range, const open_range *r, const g
         [ranges_duration_ns] = whole ? t->time - r->begin : PARQUET_NULL,
         [ranges_g] = r->goroutine,
         [ranges_m] = r->thread,
-        [ranges_p] = r->proc,
+        [ranges_p] = proc_cell(r->proc),
         [ranges_stack_id] = id_cell(r->stack),
-        [ranges_swept_bytes] = swept ? (int64_t)e->args[0] : PARQUET_NULL,
-        [ranges_reclaimed_bytes] = swept ? (int64_t)e->args[1] : PARQUET_NULL,
+        [ranges_swept_bytes] = swept ? (int64_t)gotrace_event_details(e)->args[0] : PARQUET_NULL,
+        [ranges_reclaimed_bytes] = swept ? (int64_t)gotrace_event_details(e)->args[1]
+                                         : PARQUET_NULL,
     };
     add_row(t, n, cells);
 }
@@ -56,7 +57,9 @@ static open_range range_of(tables *t, const watched_event *w)
                         .goroutine = id_cell(of_goroutine ? e->subject : e->goroutine),
                         .proc = of_proc ? (int64_t)e->subject : e->proc,
                         .thread = e->thread,
-                        .reason = e->reason ? stacks_reason(t->s->stacks, e->reason) : 0,
+                        .reason = gotrace_event_reason(e)
+                                      ? stacks_reason(t->s->stacks, gotrace_event_reason(e))
+                                      : 0,
                         .stack = e->kind == GOTRACE_KIND_RANGE_BEGIN ? stack_of(t, e) : 0,
                         .counted = w->selected};
 }
@@ -107,8 +110,8 @@ void end_ranges(tables *t)
  */
 
 #define PLACE_CELLS(t, table, e)                                                                   \
-    [table##_g] = id_cell((e)->goroutine), [table##_m] = (e)->thread, [table##_p] = (e)->proc,     \
-    [table##_stack_id] = id_cell(stack_of(t, e))
+    [table##_g] = id_cell((e)->goroutine), [table##_m] = (e)->thread,                              \
+    [table##_p] = proc_cell((e)->proc), [table##_stack_id] = id_cell(stack_of(t, e))
 
 static int64_t log_cell(tables *t, const char *text, size_t size)
 {
@@ -119,12 +122,15 @@ static int64_t log_cell(tables *t, const char *text, size_t size)
 
 void add_log(tables *t, const gotrace_event *e)
 {
-    const int64_t cells[logs_columns] = {[logs_trace] = name_cell(t, TABLE_logs, t->name),
-                                         [logs_time_ns] = t->time,
-                                         [logs_task] = id_cell(e->subject),
-                                         [logs_category] = log_cell(t, e->text, e->text_size),
-                                         [logs_message] = log_cell(t, e->message, e->message_size),
-                                         PLACE_CELLS(t, logs, e)};
+    const int64_t cells[logs_columns] = {
+        [logs_trace] = name_cell(t, TABLE_logs, t->name),
+        [logs_time_ns] = t->time,
+        [logs_task] = id_cell(e->subject),
+        [logs_category] = log_cell(t, gotrace_event_details(e)->text,
+                                   gotrace_event_details(e)->text_size),
+        [logs_message] = log_cell(t, gotrace_event_details(e)->message,
+                                  gotrace_event_details(e)->message_size),
+        PLACE_CELLS(t, logs, e)};
     add_row(t, TABLE_logs, cells);
     t->logs++;
 }
@@ -140,12 +146,12 @@ void add_sample(tables *t, const gotrace_event *e)
 
 void add_metric(tables *t, const gotrace_event *e)
 {
-    const char *name = gotrace_metric_name((gotrace_metric)e->metric);
+    const char *name = gotrace_metric_name(gotrace_event_metric(e));
     const int64_t cells[metrics_columns] = {
         [metrics_trace] = name_cell(t, TABLE_metrics, t->name),
         [metrics_time_ns] = t->time,
         [metrics_name] = text_cell(t, TABLE_metrics, name, strlen(name)),
-        [metrics_value] = (int64_t)e->value,
+        [metrics_value] = (int64_t)gotrace_event_value(e),
         PLACE_CELLS(t, metrics, e)};
     add_row(t, TABLE_metrics, cells);
 }

@@ -58,15 +58,18 @@ static void find_start(tables *t, const gotrace_event *e)
         return;
     if (e->kind != GOTRACE_KIND_SYNC) {
         t->begun = true;
-        int64_t before = (int64_t)(t->wall_at - (e->ticks - (uint64_t)e->time));
+        int64_t before = (int64_t)(t->wall_at -
+                                   gotrace_reader_summary(t->s->stacks->source->reader)->start);
         if (t->wall && !__builtin_sub_overflow(t->wall_ns, before, &t->wall_start))
             return;
         t->wall_start = PARQUET_NULL;
-    } else if (!t->wall && (e->flags & GOTRACE_EVENT_CLOCKS) && e->args[2] <= INT32_MAX &&
-               e->args[3] < (uint64_t)nano) {
+    } else if (!t->wall && (e->flags & GOTRACE_EVENT_CLOCKS) &&
+               gotrace_event_details(e)->args[2] <= INT32_MAX &&
+               gotrace_event_details(e)->args[3] < (uint64_t)nano) {
         t->wall = true;
-        t->wall_at = e->args[0];
-        t->wall_ns = (int64_t)e->args[2] * nano + (int64_t)e->args[3];
+        t->wall_at = gotrace_event_details(e)->args[0];
+        t->wall_ns = (int64_t)gotrace_event_details(e)->args[2] * nano +
+                     (int64_t)gotrace_event_details(e)->args[3];
     }
 }
 

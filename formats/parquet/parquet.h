@@ -77,6 +77,11 @@ static inline int64_t id_cell(uint64_t id)
     return id ? (int64_t)id : PARQUET_NULL;
 }
 
+static inline int64_t proc_cell(int64_t proc)
+{
+    return proc == GOTRACE_NO_PROC ? PARQUET_NULL : proc;
+}
+
 static inline int64_t time_cell(int64_t time)
 {
     return time == STATES_NEVER ? PARQUET_NULL : time;
@@ -84,7 +89,7 @@ static inline int64_t time_cell(int64_t time)
 
 static inline uint32_t stack_of(tables *t, const gotrace_event *e)
 {
-    return stacks_of(t->s->stacks, e->generation_index, e->stack);
+    return stacks_of(t->s->stacks, e->stack);
 }
 
 static inline void add_row(tables *t, enum table_number table, const int64_t *cells)

@@ -23,8 +23,8 @@ void add_g_interval(tables *t, const goroutine *g, const interval *i, const gotr
     uint32_t reason = 0;
     if (e && e->stack)
         *(is_own(e, g->id) ? &own : &other) = id_cell(stack_of(t, e));
-    if (e && e->reason && changes(e, g->id))
-        reason = stacks_reason(t->s->stacks, e->reason);
+    if (e && gotrace_event_reason(e) && changes(e, g->id))
+        reason = stacks_reason(t->s->stacks, gotrace_event_reason(e));
     const int64_t cells[g_transitions_columns] = {
         [g_transitions_trace] = name_cell(t, n, t->name),
         [g_transitions_g] = (int64_t)g->id,
@@ -37,7 +37,7 @@ void add_g_interval(tables *t, const goroutine *g, const interval *i, const gotr
         [g_transitions_src_stack_id] = other,
         [g_transitions_src_g] = e ? id_cell(e->goroutine) : PARQUET_NULL,
         [g_transitions_src_m] = e ? e->thread : PARQUET_NULL,
-        [g_transitions_src_p] = e ? e->proc : PARQUET_NULL,
+        [g_transitions_src_p] = e ? proc_cell(e->proc) : PARQUET_NULL,
         [g_transitions_from_reason] = name_cell(t, n, i->reason),
         [g_transitions_from_stack_id] = id_cell(i->stack),
     };
@@ -48,7 +48,7 @@ void add_g_creation(tables *t, const watched_event *w)
 {
     enum table_number n = TABLE_g_transitions;
     const gotrace_event *e = w->e;
-    uint32_t start = stacks_of(t->s->stacks, e->generation_index, states_start_stack(e));
+    uint32_t start = stacks_of(t->s->stacks, states_start_stack(e));
     const int64_t cells[g_transitions_columns] = {
         [g_transitions_trace] = name_cell(t, n, t->name),
         [g_transitions_g] = (int64_t)e->subject,
@@ -59,7 +59,7 @@ void add_g_creation(tables *t, const watched_event *w)
         [g_transitions_src_stack_id] = id_cell(stack_of(t, e)),
         [g_transitions_src_g] = id_cell(e->goroutine),
         [g_transitions_src_m] = e->thread,
-        [g_transitions_src_p] = e->proc,
+        [g_transitions_src_p] = proc_cell(e->proc),
         [g_transitions_from_stack_id] = PARQUET_NULL,
     };
     add_row(t, n, cells);
@@ -80,7 +80,7 @@ static void add_p_row(tables *t, int64_t proc, const proc_state *before, const g
         [p_transitions_end_time_ns] = t->time,
         [p_transitions_src_g] = e ? id_cell(e->goroutine) : PARQUET_NULL,
         [p_transitions_src_m] = e ? e->thread : PARQUET_NULL,
-        [p_transitions_src_p] = e ? e->proc : PARQUET_NULL,
+        [p_transitions_src_p] = e ? proc_cell(e->proc) : PARQUET_NULL,
     };
     add_row(t, n, cells);
 }

@@ -276,12 +276,12 @@ static void write_clocks(perfetto *p)
 
 /* Finds the system clocks' times at time 0, from the clock snapshot and the ticks of this event.
  * Implausible values are ignored. */
-static void find_zero(perfetto *p, const gotrace_event *e)
+static void find_zero(perfetto *p)
 {
     enum { MOST_SECONDS = 1 << 30, NANO = 1000000000 };
     static const uint64_t most = (uint64_t)MOST_SECONDS * NANO;
     const uint64_t *c = p->clocks;
-    uint64_t zero = e->ticks - (uint64_t)e->time;
+    uint64_t zero = gotrace_reader_summary(p->feed.reader)->start;
 
     if (p->alignment == ALIGNED_NOT)
         return;
@@ -336,12 +336,14 @@ static void metric_event(perfetto *p, const gotrace_event *e)
         [GOTRACE_METRIC_HEAP_ALLOCATED] = TRACK_HEAP_ALLOCATED,
         [GOTRACE_METRIC_HEAP_GOAL] = TRACK_HEAP_GOAL,
     };
-    const unsigned track = e->metric < GOTRACE_METRICS ? tracks[e->metric] : 0;
+    const unsigned track = gotrace_event_metric(e) < GOTRACE_METRICS
+                               ? tracks[gotrace_event_metric(e)]
+                               : 0;
 
     if (track == 0 || !wants(p, PART_COUNTERS))
         return;
     p->metrics[track - TRACK_HEAP_ALLOCATED].known = true;
-    p->metrics[track - TRACK_HEAP_ALLOCATED].value = e->value;
+    p->metrics[track - TRACK_HEAP_ALLOCATED].value = gotrace_event_value(e);
     metric_write(p, track - TRACK_HEAP_ALLOCATED);
 }
 
@@ -402,7 +404,7 @@ static void sync_event(perfetto *p, const gotrace_event *e)
 {
     if (!(e->flags & GOTRACE_EVENT_CLOCKS) || p->has_clocks)
         return;
-    memcpy(p->clocks, e->args, sizeof p->clocks);
+    memcpy(p->clocks, gotrace_event_details(e)->args, sizeof p->clocks);
     p->has_clocks = true;
 }
 
@@ -425,9 +427,9 @@ static void write_event(perfetto *p, const gotrace_event *e)
     }
     if (e->flags & GOTRACE_EVENT_FUTILE)
         return;
-    if (e->generation_index != p->generation_index)
+    if (p->feed.generation_index != p->generation_index)
         intern_generation(p);
-    p->generation_index = e->generation_index;
+    p->generation_index = p->feed.generation_index;
     if (p->epoch_ends)
         perfetto_restart(p);
     switch (e->flags & GOTRACE_EVENT_NO_BEGIN ? GOTRACE_KIND_NONE : (gotrace_kind)e->kind) {
@@ -488,7 +490,7 @@ static gotrace_status write_events(perfetto *p, const convert_job *job, bool *be
             continue;
         }
         if (!p->started) {
-            find_zero(p, event);
+            find_zero(p);
             start(p, job->name);
         }
         if (!whole && !in_window(p, event)) {

@@ -233,12 +233,13 @@ static void run_begin(perfetto *p, perfetto_goroutine *g, const gotrace_event *e
     bool sweeps = proc->sweeping && (e->flags & GOTRACE_EVENT_INITIAL);
     sweep_end(p, proc);
     perfetto_name label = {0};
-    if (e->text_size > 0)
-        label = intern_value(p, e->text, e->text_size);
+    if (gotrace_event_details(e)->text_size > 0)
+        label = intern_value(p, gotrace_event_details(e)->text,
+                             gotrace_event_details(e)->text_size);
     protobuf_field stack = remembered_stack(p, g);
     perfetto_put put = event_put_named(p, SLICE_BEGIN, proc->track_field,
                                        refer_to_category(CATEGORY_RUN), g->name, stack);
-    if (g->cause && g->cause == e->cause)
+    if (g->cause && g->cause == gotrace_event_cause(e))
         put.at = protobuf_put_fixed64(put.at, EVENT_TERMINATING_FLOW_IDS, own_id(p, g->cause));
     if (label.size > 0) {
         event_hold(p, put);
@@ -277,7 +278,8 @@ void label_event(perfetto *p, const gotrace_event *e)
 
     if (!proc)
         return;
-    proc->label = intern_value(p, e->text, e->text_size).iid;
+    proc->label =
+        intern_value(p, gotrace_event_details(e)->text, gotrace_event_details(e)->text_size).iid;
     proc->label_epoch = p->epoch;
 }
 
@@ -352,10 +354,10 @@ static void show_state(perfetto *p, perfetto_goroutine *g, const gotrace_event *
         remember_stack(p, g, e->stack, stack);
     uint8_t before = g->state;
     g->state = e->to;
-    g->reason = e->reason;
+    g->reason = gotrace_event_reason(e);
     if (!shown)
         return;
-    protobuf_field name = intern_state_name(p, e->to, e->reason);
+    protobuf_field name = intern_state_name(p, e->to, gotrace_event_reason(e));
     perfetto_name function = {0};
     if (!g->named)
         function = full_name(p, g);
@@ -430,7 +432,7 @@ void goroutine_name(perfetto *p, uint64_t id, perfetto_goroutine *g, uint64_t st
 
 void goroutine_transition(perfetto *p, const gotrace_event *e)
 {
-    perfetto_goroutine *g = goroutine_get(p, e->subject, e->start_stack);
+    perfetto_goroutine *g = goroutine_get(p, e->subject, gotrace_event_start_stack(e));
 
     if (!g)
         return;
@@ -520,9 +522,9 @@ static void sweep_range(perfetto *p, const gotrace_event *e, bool begins)
         sweep_begin(p, proc, stack);
     } else if (proc->sweeping) {
         event_open(p, SLICE_END, proc->track_field);
-        if (e->arg_count >= 2) {
-            event_annotate_uint(p, ANNOTATE_SWEPT, e->args[0]);
-            event_annotate_uint(p, ANNOTATE_RECLAIMED, e->args[1]);
+        if (gotrace_event_details(e)->arg_count >= 2) {
+            event_annotate_uint(p, ANNOTATE_SWEPT, gotrace_event_details(e)->args[0]);
+            event_annotate_uint(p, ANNOTATE_RECLAIMED, gotrace_event_details(e)->args[1]);
         }
         event_close(p);
         proc->sweeping = false;
@@ -541,9 +543,9 @@ static protobuf_field stw_name(perfetto *p, const char *reason)
 static void stw_range(perfetto *p, const gotrace_event *e, bool begins)
 {
     perfetto_proc *proc = p->version < ONE_STOP_SINCE ? proc_get(p, e->proc) : NULL;
-    protobuf_field name = begins ? stw_name(p, e->reason) : 0;
+    protobuf_field name = begins ? stw_name(p, gotrace_event_reason(e)) : 0;
 
-    p->stw_reason = e->reason;
+    p->stw_reason = gotrace_event_reason(e);
     lane_range(p, &p->stops, proc ? &proc->stw : &p->stw, name, e, begins);
 }
 

@@ -46,15 +46,15 @@ static void annotate_unbegun(perfetto *p)
 static void remember_task(perfetto *p, perfetto_task *task, const gotrace_event *e)
 {
     free(task->name);
-    task->name = malloc(e->text_size + 1);
+    task->name = malloc(gotrace_event_details(e)->text_size + 1);
     if (!task->name) {
         protobuf_fail(&p->w);
         return;
     }
-    if (e->text_size > 0)
-        memcpy(task->name, e->text, e->text_size);
-    task->name_size = e->text_size;
-    task->parent = e->value;
+    if (gotrace_event_details(e)->text_size > 0)
+        memcpy(task->name, gotrace_event_details(e)->text, gotrace_event_details(e)->text_size);
+    task->name_size = gotrace_event_details(e)->text_size;
+    task->parent = gotrace_event_value(e);
     task->goroutine = e->goroutine;
 }
 
@@ -62,7 +62,7 @@ static void task_begin(perfetto *p, const gotrace_event *e)
 {
     uint32_t parent_track = TRACK_TASKS;
     uint16_t depth = 0;
-    const perfetto_task *parent = idmap_find(&p->tasks, e->value);
+    const perfetto_task *parent = idmap_find(&p->tasks, gotrace_event_value(e));
 
     /* A reader that starts late does not know a track of an earlier epoch. */
     if (parent && parent->epoch == p->epoch && parent->depth < MOST_TASK_DEPTH) {
@@ -79,15 +79,17 @@ static void task_begin(perfetto *p, const gotrace_event *e)
         slice_end(p, refer_to_track(p, task->track));
     task->epoch = p->epoch;
     task->depth = depth;
-    track_task(p, task, parent_track, e->text, e->text_size);
-    perfetto_name name = intern_name(p, e->text, e->text_size);
+    track_task(p, task, parent_track, gotrace_event_details(e)->text,
+               gotrace_event_details(e)->text_size);
+    perfetto_name name = intern_name(p, gotrace_event_details(e)->text,
+                                     gotrace_event_details(e)->text_size);
     protobuf_field stack = intern_stack(p, e->stack);
     event_open_named(p, SLICE_BEGIN, refer_to_track(p, task->track),
                      refer_to_category(CATEGORY_TASK), 0, stack);
     event_name(p, name);
     annotate_task(p, e->subject);
-    if (e->value)
-        event_annotate_uint(p, ANNOTATE_PARENT, e->value);
+    if (gotrace_event_value(e))
+        event_annotate_uint(p, ANNOTATE_PARENT, gotrace_event_value(e));
     if (e->goroutine)
         event_annotate_uint(p, ANNOTATE_GOROUTINE, e->goroutine);
     event_close(p);
@@ -145,11 +147,12 @@ void tasks_reopen(perfetto *p)
     for (size_t i = 0; ids && i < count; i++) {
         perfetto_task *task = idmap_find(&p->tasks, ids[i]);
         char *name = task->name;
+        const gotrace_details details = {
+            .value = task->parent, .text = name, .text_size = task->name_size};
         gotrace_event e = {.subject = ids[i],
-                           .value = task->parent,
                            .goroutine = task->goroutine,
-                           .text = name,
-                           .text_size = task->name_size};
+                           .given = GOTRACE_GIVEN_DETAILS,
+                           .extra.details = &details};
         *task = (perfetto_task){0};
         task_begin(p, &e);
         free(name);
@@ -188,7 +191,7 @@ void tasks_end(perfetto *p)
 /* Remembers the region for the beginning of the time range. */
 static void remember_region(perfetto *p, perfetto_goroutine *g, const gotrace_event *e)
 {
-    perfetto_region *region = malloc(sizeof *region + e->text_size);
+    perfetto_region *region = malloc(sizeof *region + gotrace_event_details(e)->text_size);
 
     if (!region) {
         protobuf_fail(&p->w);
@@ -196,9 +199,9 @@ static void remember_region(perfetto *p, perfetto_goroutine *g, const gotrace_ev
     }
     region->outer = g->region;
     region->task = e->subject;
-    region->size = e->text_size;
-    if (e->text_size > 0)
-        memcpy(region->name, e->text, e->text_size);
+    region->size = gotrace_event_details(e)->text_size;
+    if (gotrace_event_details(e)->text_size > 0)
+        memcpy(region->name, gotrace_event_details(e)->text, gotrace_event_details(e)->text_size);
     g->region = region;
 }
 
@@ -207,7 +210,8 @@ static void region_begin(perfetto *p, perfetto_goroutine *g, const gotrace_event
     if (++g->regions > MOST_REGIONS)
         return;
     track_user(p, g);
-    perfetto_name name = intern_name(p, e->text, e->text_size);
+    perfetto_name name = intern_name(p, gotrace_event_details(e)->text,
+                                     gotrace_event_details(e)->text_size);
     protobuf_field stack = intern_stack(p, e->stack);
     event_open_named(p, SLICE_BEGIN, refer_to_track(p, g->user_track),
                      refer_to_category(CATEGORY_REGION), 0, stack);
@@ -227,7 +231,8 @@ static void unbegun_region_end(perfetto *p, perfetto_goroutine *g, const gotrace
         return;
     g->unbegun++;
     protobuf_field track = refer_to_track(p, track_unbegun(p, g));
-    perfetto_name name = intern_name(p, e->text, e->text_size);
+    perfetto_name name = intern_name(p, gotrace_event_details(e)->text,
+                                     gotrace_event_details(e)->text_size);
     event_open_earlier(p, g->created > p->from ? g->created : p->from, track,
                        refer_to_category(CATEGORY_REGION));
     event_name(p, name);
@@ -274,10 +279,11 @@ void regions_reopen(perfetto *p, uint64_t id, perfetto_goroutine *g)
     g->regions = 0;
     while (outermost) {
         perfetto_region *region = outermost;
+        const gotrace_details details = {.text = region->name, .text_size = region->size};
         gotrace_event e = {.goroutine = id,
                            .subject = region->task,
-                           .text = region->name,
-                           .text_size = region->size};
+                           .given = GOTRACE_GIVEN_DETAILS,
+                           .extra.details = &details};
         outermost = region->outer;
         region_begin(p, g, &e);
         free(region);
@@ -295,19 +301,21 @@ void regions_end(perfetto *p, perfetto_goroutine *g)
  * refused. */
 static char *log_text(const gotrace_event *e, size_t *size)
 {
-    char *text = malloc(e->text_size + e->message_size + 4);
+    char *text = malloc(gotrace_event_details(e)->text_size +
+                        gotrace_event_details(e)->message_size + 4);
     size_t used = 0;
 
-    if (text && e->text_size > 0) {
+    if (text && gotrace_event_details(e)->text_size > 0) {
         text[used++] = '[';
-        memcpy(text + used, e->text, e->text_size);
-        used += e->text_size;
+        memcpy(text + used, gotrace_event_details(e)->text, gotrace_event_details(e)->text_size);
+        used += gotrace_event_details(e)->text_size;
         text[used++] = ']';
         text[used++] = ' ';
     }
-    if (text && e->message_size > 0) {
-        memcpy(text + used, e->message, e->message_size);
-        used += e->message_size;
+    if (text && gotrace_event_details(e)->message_size > 0) {
+        memcpy(text + used, gotrace_event_details(e)->message,
+               gotrace_event_details(e)->message_size);
+        used += gotrace_event_details(e)->message_size;
     }
     *size = used;
     return text;
@@ -327,14 +335,17 @@ void log_event(perfetto *p, const gotrace_event *e)
         return;
     }
     track_user(p, g);
-    perfetto_name category = intern_value(p, e->text, e->text_size);
+    perfetto_name category = intern_value(p, gotrace_event_details(e)->text,
+                                          gotrace_event_details(e)->text_size);
     protobuf_field stack = intern_stack(p, e->stack);
     event_open_named(p, INSTANT, refer_to_track(p, g->user_track), refer_to_category(CATEGORY_LOG),
                      0, stack);
     event_name(p, (perfetto_name){0, text, size});
     if (category.size > 0)
         event_annotate_string(p, ANNOTATE_LOG_CATEGORY, category);
-    event_annotate_string(p, ANNOTATE_LOG_MESSAGE, (perfetto_name){0, e->message, e->message_size});
+    event_annotate_string(p, ANNOTATE_LOG_MESSAGE,
+                          (perfetto_name){0, gotrace_event_details(e)->message,
+                                          gotrace_event_details(e)->message_size});
     annotate_task(p, e->subject);
     event_close(p);
     free(text);

@@ -7,6 +7,7 @@
  * Names and arguments are those of the event table, without time deltas and stack; an argument that
  * the trace's version lacks is 0. Texts are printed unquoted.
  */
+#include "formats/common/lane.h"
 #include "formats/common/rows.h"
 #include "formats/print/print.h"
 
@@ -47,19 +48,23 @@ static void print_texts(out *o, const go_texts *texts, const gotrace_event *even
 {
     if (texts->text) {
         out_printf(o, " %s=", texts->text);
-        out_bytes(o, event->text, event->text ? event->text_size : 0);
+        out_bytes(o, gotrace_event_details(event)->text,
+                  gotrace_event_details(event)->text ? gotrace_event_details(event)->text_size : 0);
     }
     if (texts->message) {
         out_printf(o, " %s=", texts->message);
-        out_bytes(o, event->message, event->message ? event->message_size : 0);
+        out_bytes(o, gotrace_event_details(event)->message,
+                  gotrace_event_details(event)->message ? gotrace_event_details(event)->message_size
+                                                        : 0);
     }
     if (texts->reason)
-        out_printf(o, " %s=%s", texts->reason, event->reason ? event->reason : "unknown");
+        out_printf(o, " %s=%s", texts->reason,
+                   gotrace_event_reason(event) ? gotrace_event_reason(event) : "unknown");
 }
 
-static void print_v1_event(out *o, int version, const gotrace_event *event)
+static void print_v1_event(out *o, const print_source *from, const gotrace_event *event)
 {
-    const gotrace_event_spec *spec = gotrace_event_spec_of(version, event->type);
+    const gotrace_event_spec *spec = gotrace_event_spec_of(from->version, event->type);
 
     if (!spec || (event->flags & GOTRACE_EVENT_FUTILE))
         return;
@@ -67,13 +72,13 @@ static void print_v1_event(out *o, int version, const gotrace_event *event)
     out_char(o, ' ');
     out_str(o, spec->name);
     out_str(o, " p=");
-    out_i64(o, event->lane);
+    out_i64(o, lane_of(event, from->version));
     out_str(o, " g=");
     out_u64(o, event->goroutine);
     out_str(o, " off=");
     out_u64(o, event->offset);
 
-    print_args args = {.spec = spec, .event = event};
+    print_args args = {.spec = spec, .raw = from->raw};
     uint64_t value;
     for (const gotrace_arg_spec *arg; (arg = print_next_arg(&args, &value)) != NULL;) {
         out_char(o, ' ');
@@ -93,7 +98,7 @@ static void print_go_event(out *o, const print_source *from, const gotrace_event
     if (from->version >= GOTRACE_FIRST_V2)
         print_go_v2_event(o, from, event);
     else
-        print_v1_event(o, from->version, event);
+        print_v1_event(o, from, event);
 }
 
 const printer printer_go = {

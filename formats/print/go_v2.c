@@ -131,8 +131,8 @@ static void put_range(out *o, const gotrace_event *event)
     if (event->range == GOTRACE_RANGE_STW) {
         /* Go quotes the whole name and nothing inside these words. */
         out_str(o, " (");
-        if (event->reason)
-            out_go_text(o, event->reason, strlen(event->reason));
+        if (gotrace_event_reason(event))
+            out_go_text(o, gotrace_event_reason(event), strlen(gotrace_event_reason(event)));
         out_char(o, ')');
     }
     out_str(o, "\" Scope=");
@@ -151,9 +151,9 @@ static void put_range(out *o, const gotrace_event *event)
     out_str(o, " Attributes=[");
     if (event->range == GOTRACE_RANGE_SWEEP) {
         out_str(o, "\"bytes swept\"=");
-        put_value(o, event->args[0]);
+        put_value(o, gotrace_event_details(event)->args[0]);
         out_str(o, " \"bytes reclaimed\"=");
-        put_value(o, event->args[1]);
+        put_value(o, gotrace_event_details(event)->args[1]);
     }
     out_char(o, ']');
 }
@@ -163,8 +163,9 @@ static void put_task(out *o, const gotrace_event *event)
     out_str(o, " ID=");
     out_u64(o, event->subject);
     out_str(o, " Parent=");
-    out_u64(o, event->value == 0 ? GO_NO_TASK : event->value);
-    put_string(o, " Type=", event->text, event->text_size);
+    out_u64(o, gotrace_event_value(event) == 0 ? GO_NO_TASK : gotrace_event_value(event));
+    put_string(o, " Type=", gotrace_event_details(event)->text,
+               gotrace_event_details(event)->text_size);
 }
 
 static void put_transition(out *o, const print_source *from, const gotrace_event_spec *spec,
@@ -176,18 +177,19 @@ static void put_transition(out *o, const print_source *from, const gotrace_event
     out_str(o, state_name(event->from));
     out_str(o, "->");
     out_str(o, state_name(event->to));
-    put_string(o, " Reason=", event->reason, event->reason ? strlen(event->reason) : 0);
+    put_string(o, " Reason=", gotrace_event_reason(event),
+               gotrace_event_reason(event) ? strlen(gotrace_event_reason(event)) : 0);
     /* The stack of the goroutine that changes: where a new one starts, even if unknown, or where a
      * goroutine is that changes its own state or whose status is recorded. */
     if (row_has(spec, GOTRACE_ARG_START))
-        put_stack(o, from, "TransitionStack=", event->start_stack);
+        put_stack(o, from, "TransitionStack=", gotrace_event_start_stack(event));
     else if (event->stack != 0 && !has_other(spec))
         put_stack(o, from, "TransitionStack=", event->stack);
 }
 
-static void put_experiment(out *o, const gotrace_event_spec *spec, const gotrace_event *event)
+static void put_experiment(out *o, const print_source *from, const gotrace_event_spec *spec)
 {
-    print_args args = {.spec = spec, .event = event};
+    print_args args = {.spec = spec, .raw = from->raw};
     const char *separator = "";
     uint64_t value;
 
@@ -207,15 +209,15 @@ static void put_experiment(out *o, const gotrace_event_spec *spec, const gotrace
 static void put_sync(out *o, const gotrace_event *event)
 {
     out_str(o, " N=");
-    out_u64(o, event->value);
+    out_u64(o, gotrace_event_value(event) + 1);
     if (!(event->flags & GOTRACE_EVENT_CLOCKS))
         return;
     out_str(o, " Trace=");
-    out_i64(o, (int64_t)event->args[0]);
+    out_i64(o, (int64_t)gotrace_event_details(event)->args[0]);
     out_str(o, " Mono=");
-    out_u64(o, event->args[1]);
+    out_u64(o, gotrace_event_details(event)->args[1]);
     out_str(o, " Wall=");
-    out_wall_clock(o, event->args[2], event->args[3]);
+    out_wall_clock(o, gotrace_event_details(event)->args[2], gotrace_event_details(event)->args[3]);
 }
 
 static void put_kind(out *o, const print_source *from, const gotrace_event_spec *spec,
@@ -225,10 +227,11 @@ static void put_kind(out *o, const print_source *from, const gotrace_event_spec 
     case GOTRACE_KIND_TRANSITION: put_transition(o, from, spec, event); break;
     case GOTRACE_KIND_METRIC:
         out_printf(o, " Name=\"%s\" Value=", metric_name(spec));
-        put_value(o, event->value);
+        put_value(o, gotrace_event_value(event));
         break;
     case GOTRACE_KIND_LABEL:
-        put_string(o, " Label=", event->text, event->text_size);
+        put_string(o, " Label=", gotrace_event_details(event)->text,
+                   gotrace_event_details(event)->text_size);
         put_goroutine(o, " Resource=Goroutine(", event->goroutine);
         out_char(o, ')');
         break;
@@ -241,15 +244,18 @@ static void put_kind(out *o, const print_source *from, const gotrace_event_spec 
     case GOTRACE_KIND_REGION_END:
         out_str(o, " Task=");
         out_u64(o, event->subject);
-        put_string(o, " Type=", event->text, event->text_size);
+        put_string(o, " Type=", gotrace_event_details(event)->text,
+                   gotrace_event_details(event)->text_size);
         break;
     case GOTRACE_KIND_LOG:
         out_str(o, " Task=");
         out_u64(o, event->subject);
-        put_string(o, " Category=", event->text, event->text_size);
-        put_string(o, " Message=", event->message, event->message_size);
+        put_string(o, " Category=", gotrace_event_details(event)->text,
+                   gotrace_event_details(event)->text_size);
+        put_string(o, " Message=", gotrace_event_details(event)->message,
+                   gotrace_event_details(event)->message_size);
         break;
-    case GOTRACE_KIND_EXPERIMENT: put_experiment(o, spec, event); break;
+    case GOTRACE_KIND_EXPERIMENT: put_experiment(o, from, spec); break;
     case GOTRACE_KIND_SYNC: put_sync(o, event); break;
     case GOTRACE_KIND_SAMPLE:
     case GOTRACE_KIND_SYSCALL:
@@ -269,7 +275,7 @@ void print_go_v2_event(out *o, const print_source *from, const gotrace_event *ev
     out_char(o, ' ');
     out_str(o, kind_name(event));
     out_str(o, " Time=");
-    out_i64(o, (int64_t)event->ticks);
+    out_i64(o, (int64_t)from->raw->ticks);
     put_kind(o, from, spec, event);
     /* Go prints a stack for each sample, even an unknown one. */
     if (event->stack != 0 || event->kind == GOTRACE_KIND_SAMPLE)

@@ -39,6 +39,7 @@
  * Numbers above 2^63-1 are strings, because most JSON readers cannot represent them. Bytes that are
  * not UTF-8 become U+FFFD.
  */
+#include "formats/common/lane.h"
 #include "formats/print/print.h"
 
 static inline void key(out *o, const char *name)
@@ -93,18 +94,18 @@ static void print_clocks(out *o, const gotrace_event *event)
     if (!(event->flags & GOTRACE_EVENT_CLOCKS))
         return;
     out_str(o, ",\"clocks\":{\"trace\":");
-    out_json_u64(o, event->args[0]);
-    field_u64(o, "monotonic", event->args[1]);
+    out_json_u64(o, gotrace_event_details(event)->args[0]);
+    field_u64(o, "monotonic", gotrace_event_details(event)->args[1]);
     key(o, "wall");
     out_char(o, '"');
-    out_wall_clock(o, event->args[2], event->args[3]);
+    out_wall_clock(o, gotrace_event_details(event)->args[2], gotrace_event_details(event)->args[3]);
     out_char(o, '"');
-    field_u64(o, "wall_seconds", event->args[2]);
-    field_u64(o, "wall_nanoseconds", event->args[3]);
+    field_u64(o, "wall_seconds", gotrace_event_details(event)->args[2]);
+    field_u64(o, "wall_nanoseconds", gotrace_event_details(event)->args[3]);
     out_char(o, '}');
 }
 
-static void print_subject(out *o, const gotrace_event *event)
+static void print_subject(out *o, const print_source *from, const gotrace_event *event)
 {
     const gotrace_range_spec *range = gotrace_range_spec_of((gotrace_range)event->range);
 
@@ -118,17 +119,17 @@ static void print_subject(out *o, const gotrace_event *event)
     case GOTRACE_KIND_RANGE_ACTIVE:
     case GOTRACE_KIND_RANGE_END:
         field_name(o, "range", range->name);
-        if (event->generation != 0 && range->subject != GOTRACE_RESOURCE_NONE)
+        if (from->raw->generation != 0 && range->subject != GOTRACE_RESOURCE_NONE)
             print_resource(o, range->subject, event->subject);
         break;
     case GOTRACE_KIND_METRIC:
-        field_name(o, "metric", gotrace_metric_name((gotrace_metric)event->metric));
-        field_u64(o, "value", event->value);
+        field_name(o, "metric", gotrace_metric_name(gotrace_event_metric(event)));
+        field_u64(o, "value", gotrace_event_value(event));
         return;
     case GOTRACE_KIND_TASK_BEGIN:
         field_u64(o, "task", event->subject);
         if (print_has_parent(event))
-            field_u64(o, "parent", event->value);
+            field_u64(o, "parent", gotrace_event_value(event));
         break;
     case GOTRACE_KIND_SYNC: print_clocks(o, event); break;
     case GOTRACE_KIND_TASK_END:
@@ -144,9 +145,11 @@ static void print_subject(out *o, const gotrace_event *event)
     case GOTRACE_KIND_EXPERIMENT:
     case GOTRACE_KIND_SAMPLE: break;
     }
-    field_name(o, "reason", event->reason);
-    field_string(o, "text", event->text, event->text_size);
-    field_string(o, "message", event->message, event->message_size);
+    field_name(o, "reason", gotrace_event_reason(event));
+    field_string(o, "text", gotrace_event_details(event)->text,
+                 gotrace_event_details(event)->text_size);
+    field_string(o, "message", gotrace_event_details(event)->message,
+                 gotrace_event_details(event)->message_size);
 }
 
 static void print_frames(out *o, const print_source *from, const char *name, uint64_t stack)
@@ -178,26 +181,25 @@ static void print_stacks(out *o, const print_source *from, const gotrace_event *
         if (from->frames)
             print_frames(o, from, "frames", event->stack);
     }
-    if (event->start_stack != 0) {
-        field_u64(o, "start", event->start_stack);
+    if (gotrace_event_start_stack(event) != 0) {
+        field_u64(o, "start", gotrace_event_start_stack(event));
         if (from->version >= 7)
-            field_function(o, from, "start_func", event->start_stack);
+            field_function(o, from, "start_func", gotrace_event_start_stack(event));
         if (from->version >= 7 && from->frames)
-            print_frames(o, from, "start_frames", event->start_stack);
+            print_frames(o, from, "start_frames", gotrace_event_start_stack(event));
     }
-    if (event->cause != 0)
-        field_u64(o, "cause", event->cause);
+    if (gotrace_event_cause(event) != 0)
+        field_u64(o, "cause", gotrace_event_cause(event));
 }
 
-static void print_arguments(out *o, int version, const gotrace_event_spec *spec,
-                            const gotrace_event *event)
+static void print_arguments(out *o, const print_source *from, const gotrace_event_spec *spec)
 {
-    print_args args = {.spec = spec, .event = event};
+    print_args args = {.spec = spec, .raw = from->raw};
     bool first = true;
     uint64_t value;
 
     for (const gotrace_arg_spec *arg; (arg = print_next_arg(&args, &value)) != NULL;) {
-        if (version < arg->since || version > arg->until)
+        if (from->version < arg->since || from->version > arg->until)
             continue;
         if (first)
             out_str(o, ",\"args\":{\"");
@@ -235,24 +237,25 @@ static void print_jsonl_event(out *o, const print_source *from, const gotrace_ev
 
     out_str(o, "{\"time\":");
     out_i64(o, event->time);
-    field_u64(o, "ticks", event->ticks);
+    field_u64(o, "ticks", from->raw->ticks);
     field_u64(o, "offset", event->offset);
     field_name(o, "type", print_type_name(spec, event));
     field_name(o, "kind", gotrace_kind_name((gotrace_kind)event->kind));
-    if (event->generation != 0)
-        field_u64(o, "generation", event->generation);
+    if (from->raw->generation != 0)
+        field_u64(o, "generation", from->raw->generation);
     if (event->proc != GOTRACE_NO_PROC)
         field_i64(o, "proc", event->proc);
-    if (event->lane != event->proc && event->lane != GOTRACE_NO_PROC)
-        field_i64(o, "lane", event->lane);
+    const int64_t lane = lane_of(event, from->version);
+    if (lane != event->proc)
+        field_i64(o, "lane", lane);
     if (event->thread != GOTRACE_NO_THREAD)
         field_i64(o, "thread", event->thread);
     if (event->goroutine != 0)
         field_u64(o, "g", event->goroutine);
-    print_subject(o, event);
+    print_subject(o, from, event);
     print_stacks(o, from, event);
     if (spec)
-        print_arguments(o, from->version, spec, event);
+        print_arguments(o, from, spec);
     print_flags(o, event->flags);
     out_str(o, "}\n");
 }

@@ -17,7 +17,7 @@ gotrace_status print_next_selected(const print_events *events, const gotrace_eve
 {
     gotrace_status status;
     bool selected = false;
-    while (!selected && (status = gotrace_reader_next(events->reader, event)) == GOTRACE_EVENT) {
+    while (!selected && (status = feed_next(events->source, event)) == GOTRACE_EVENT) {
         selected = !events->selector || selector_event(events->selector, *event);
         if (events->selector && selector_ends(events->selector))
             return GOTRACE_END;
@@ -30,9 +30,9 @@ static gotrace_status print_events_of(const print_job *job, const print_events *
 {
     /* Fewer events are printed in less time than threads need to start. */
     enum { EVENTS_FOR_THREADS = 256 };
-    const print_source from = {.version = gotrace_reader_summary(job->reader)->version,
-                               .reader = job->reader,
-                               .frames = job->frames};
+    print_source from = {.version = gotrace_reader_summary(job->reader)->version,
+                         .reader = job->reader,
+                         .frames = job->frames};
     const gotrace_event *event;
     gotrace_status status = GOTRACE_EVENT;
 
@@ -42,6 +42,7 @@ static gotrace_status print_events_of(const print_job *job, const print_events *
         status = print_next_event(events, &event);
         if (status != GOTRACE_EVENT)
             return status;
+        from.raw = gotrace_reader_raw(job->reader);
         job->how->event(job->out, &from, event);
     }
     return GOTRACE_EVENT;
@@ -49,14 +50,14 @@ static gotrace_status print_events_of(const print_job *job, const print_events *
 
 gotrace_status print_all(const print_job *job)
 {
-    print_events events = {.reader = job->reader, .where = job->where};
     feed source;
+    print_events events = {.reader = job->reader, .source = &source, .where = job->where};
     selector selected;
     stacks *names = NULL;
 
+    feed_init(&source, job->reader);
     if (!job->select)
         return print_events_of(job, &events);
-    feed_init(&source, job->reader);
     if (job->select->what->given & SELECT_BIT(SELECT_FUNCTION)) {
         names = stacks_new(STACKS_BY_ADDRESS);
         job->select->failed = !names;
@@ -64,7 +65,8 @@ gotrace_status print_all(const print_job *job)
             return GOTRACE_END;
         stacks_begin(names, &source);
     }
-    selector_init(&selected, job->select, gotrace_reader_summary(job->reader)->version, names);
+    selector_init(&selected, job->select, gotrace_reader_summary(job->reader)->version, &source,
+                  names);
     events.selector = &selected;
     gotrace_status status = print_events_of(job, &events);
     selector_end(&selected, job->select);

@@ -21,7 +21,7 @@ static inline const char *print_type_name(const gotrace_event_spec *spec,
 /* Whether a task has a parent; 0 and Go's NoTask mean none. */
 static inline bool print_has_parent(const gotrace_event *event)
 {
-    return event->value != 0 && event->value != UINT64_MAX;
+    return gotrace_event_value(event) != 0 && gotrace_event_value(event) != UINT64_MAX;
 }
 
 /* gotrace_reader_stack, for a stack of the event that is printed. */
@@ -33,13 +33,13 @@ enum { PRINT_FRAMES = 1000 };
 /* The part of printer_go for events of v2. */
 void print_go_v2_event(out *o, const print_source *from, const gotrace_event *event);
 
-/* Iterates over gotrace_event.args: the arguments in the event table, without the times and
+/* Iterates over gotrace_raw.args: the arguments in the event table, without the times and
  * sequence numbers at the start and the stack at the end. */
 typedef struct print_args {
     const gotrace_event_spec *spec;
-    const gotrace_event *event;
+    const gotrace_raw *raw;
     size_t next;  /* index in spec->args */
-    size_t value; /* index in event->args */
+    size_t value; /* index in raw->args */
 } print_args;
 
 /* Returns the next argument and sets *value (0 if the trace lacks it); NULL after the last. */
@@ -58,7 +58,7 @@ static inline const gotrace_arg_spec *print_next_arg(print_args *args, uint64_t 
             (arg->kind == GOTRACE_ARG_TICKS || arg->kind == GOTRACE_ARG_STACK))
             continue;
         size_t at = args->value++;
-        *value = at < args->event->arg_count ? args->event->args[at] : 0;
+        *value = at < args->raw->arg_count ? args->raw->args[at] : 0;
         return arg;
     }
     return NULL;
@@ -67,6 +67,7 @@ static inline const gotrace_arg_spec *print_next_arg(print_args *args, uint64_t 
 /* The events that are to be printed. */
 typedef struct print_events {
     gotrace_reader *reader;
+    struct feed *source;        /* of that reader, for the selector */
     struct selector *selector;  /* NULL: all */
     const struct places *where; /* NULL: all */
 } print_events;

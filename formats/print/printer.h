@@ -8,6 +8,7 @@
 /* What a printer needs to know apart from the event. */
 typedef struct print_source {
     int version;                  /* of the trace */
+    const gotrace_raw *raw;       /* of the event */
     const gotrace_reader *reader; /* has the event's stacks; NULL: they are copied */
     const struct feed_arena *arena;
     const struct feed_stack_copy *stack, *start_stack; /* copies of the event's stacks, or NULL */

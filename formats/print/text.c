@@ -147,16 +147,17 @@ static void print_transition(line *l, const gotrace_event *event)
     print_id(l, of_proc ? 'P' : 'G', event->subject);
     out_char(l->o, ' ');
     out_str(l->o, gotrace_state_name((gotrace_state)event->from));
-    print_reason(l, waited ? event->reason : NULL);
+    print_reason(l, waited ? gotrace_event_reason(event) : NULL);
     out_str(l->o, " -> ");
     out_str(l->o, gotrace_state_name((gotrace_state)event->to));
-    print_reason(l, waited ? NULL : event->reason);
-    if (event->text) {
+    print_reason(l, waited ? NULL : gotrace_event_reason(event));
+    if (gotrace_event_details(event)->text) {
         next_detail(l);
         out_str(l->o, "label=");
-        out_go_quoted(l->o, event->text, event->text_size);
+        out_go_quoted(l->o, gotrace_event_details(event)->text,
+                      gotrace_event_details(event)->text_size);
     }
-    print_start(l, event->start_stack);
+    print_start(l, gotrace_event_start_stack(event));
 }
 
 static void print_annotation(line *l, const gotrace_event *event, const char *what)
@@ -167,13 +168,15 @@ static void print_annotation(line *l, const gotrace_event *event, const char *wh
         out_char(l->o, ' ');
         print_id(l, 'T', event->subject);
     }
-    if (event->text) {
+    if (gotrace_event_details(event)->text) {
         out_char(l->o, ' ');
-        out_go_quoted(l->o, event->text, event->text_size);
+        out_go_quoted(l->o, gotrace_event_details(event)->text,
+                      gotrace_event_details(event)->text_size);
     }
-    if (event->message) {
+    if (gotrace_event_details(event)->message) {
         out_char(l->o, ' ');
-        out_go_quoted(l->o, event->message, event->message_size);
+        out_go_quoted(l->o, gotrace_event_details(event)->message,
+                      gotrace_event_details(event)->message_size);
     }
 }
 
@@ -193,7 +196,7 @@ static bool is_unset(const gotrace_event *event, const gotrace_arg_spec *arg, ui
 
 static void print_numbers(line *l, const gotrace_event_spec *spec, const gotrace_event *event)
 {
-    print_args args = {.spec = spec, .event = event};
+    print_args args = {.spec = spec, .raw = l->from->raw};
     uint64_t value;
 
     for (const gotrace_arg_spec *arg; (arg = print_next_arg(&args, &value)) != NULL;) {
@@ -215,7 +218,7 @@ static void print_range(line *l, const gotrace_event *event)
 
     next_detail(l);
     out_str(l->o, range->name);
-    print_reason(l, event->reason);
+    print_reason(l, gotrace_event_reason(event));
     if (event->kind == GOTRACE_KIND_RANGE_BEGIN) {
         out_str(l->o, " begins");
     } else if (event->kind == GOTRACE_KIND_RANGE_END) {
@@ -233,9 +236,9 @@ static void print_range(line *l, const gotrace_event *event)
 static void print_sync(line *l, const gotrace_event *event)
 {
     next_detail(l);
-    if (event->generation != 0) {
+    if (event->subject != 0) {
         out_str(l->o, "generation ");
-        out_u64(l->o, event->generation);
+        out_u64(l->o, event->subject);
         out_str(l->o, " begins");
     } else {
         out_str(l->o, "the trace ends");
@@ -244,11 +247,12 @@ static void print_sync(line *l, const gotrace_event *event)
         return;
     next_detail(l);
     out_str(l->o, "trace=");
-    out_u64(l->o, event->args[0]);
+    out_u64(l->o, gotrace_event_details(event)->args[0]);
     out_str(l->o, " monotonic=");
-    out_u64(l->o, event->args[1]);
+    out_u64(l->o, gotrace_event_details(event)->args[1]);
     out_str(l->o, " wall=");
-    out_wall_clock(l->o, event->args[2], event->args[3]);
+    out_wall_clock(l->o, gotrace_event_details(event)->args[2],
+                   gotrace_event_details(event)->args[3]);
 }
 
 static void print_detail(line *l, const gotrace_event *event)
@@ -270,7 +274,7 @@ static void print_detail(line *l, const gotrace_event *event)
         if (print_has_parent(event)) {
             next_detail(l);
             out_str(l->o, "parent=");
-            print_id(l, 'T', event->value);
+            print_id(l, 'T', gotrace_event_value(event));
         }
         break;
     case GOTRACE_KIND_TASK_END: print_annotation(l, event, "task ends"); break;
@@ -359,7 +363,7 @@ static void print_text_event(out *o, const print_source *from, const gotrace_eve
     if (from->frames) {
         print_frames(&l, "at ", event->stack);
         /* Up to 1.6 it is a PC, which the line contains. */
-        print_frames(&l, "start ", l.version >= 7 ? event->start_stack : 0);
+        print_frames(&l, "start ", l.version >= 7 ? gotrace_event_start_stack(event) : 0);
     }
 }
 

@@ -42,6 +42,7 @@ typedef struct printing {
     pthread_t threads[MOST_THREADS];
     /* Of the calling thread. */
     const gotrace_event *pending; /* an event for the next block */
+    const gotrace_raw *raw;       /* the same */
     uint64_t generation_index;    /* of the last event */
     feed_copier copier;
     feed_arena *arena; /* of the block that was written last */
@@ -63,6 +64,7 @@ static void make_text(print_block *b)
     for (size_t i = 0; i < b->events.count && !b->text.failed; i++) {
         const print_source from = {
             .version = p->version,
+            .raw = &b->events.raw[i],
             .arena = b->arena,
             .stack = b->stacks[i][0],
             .start_stack = b->stacks[i][1],
@@ -176,26 +178,29 @@ static bool copy_stack(printing *p, uint64_t id, const feed_stack_copy **copy)
     return true;
 }
 
-static bool block_add(printing *p, print_block *b, const gotrace_event *e)
+static bool block_add(printing *p, print_block *b)
 {
+    const gotrace_event *e = p->pending;
     const feed_stack_copy **stacks = b->stacks[b->events.count];
 
-    if (b->events.count == 0 && (!p->copier.arena || e->generation_index != p->generation_index)) {
+    if (b->events.count == 0 &&
+        (!p->copier.arena || p->raw->generation_index != p->generation_index)) {
         bool made = feed_copier_restart(&p->copier);
         b->arena = p->copier.arena; /* to be freed with the block, also if it is incomplete */
         if (!made)
             return false;
-        p->generation_index = e->generation_index;
+        p->generation_index = p->raw->generation_index;
     }
-    return copy_stack(p, e->stack, &stacks[0]) && copy_stack(p, e->start_stack, &stacks[1]) &&
-           event_block_add(&b->events, e);
+    return copy_stack(p, e->stack, &stacks[0]) &&
+           copy_stack(p, gotrace_event_start_stack(e), &stacks[1]) &&
+           event_block_add(&b->events, e, p->raw);
 }
 
 /* A block belongs to one generation. */
-static bool block_fits(const printing *p, const print_block *b, const gotrace_event *e)
+static bool block_fits(const printing *p, const print_block *b)
 {
-    return b->events.count == 0 ||
-           (e->generation_index == p->generation_index && event_block_fits(&b->events, e));
+    return b->events.count == 0 || (p->raw->generation_index == p->generation_index &&
+                                    event_block_fits(&b->events, p->pending, p->raw));
 }
 
 /* Returns the status of the reader, GOTRACE_EVENT if the block is full. */
@@ -208,9 +213,10 @@ static gotrace_status block_fill(printing *p, print_block *b)
             p->pending = NULL;
             return status;
         }
-        if (!block_fits(p, b, p->pending))
+        p->raw = gotrace_reader_raw(p->source->reader);
+        if (!block_fits(p, b))
             break;
-        if (!block_add(p, b, p->pending)) {
+        if (!block_add(p, b)) {
             out_fail(&b->text, ENOMEM);
             break;
         }

@@ -17,17 +17,17 @@
 /* The longest time in a script: longer ones do not fit into 64 bits. */
 #define SECONDS_MAX (INT64_MAX / SECOND)
 
-enum { LANE_TIMERS = 1000001 };
-
 /* An event that is kept while the next one is read. */
 typedef struct saved_event {
     gotrace_event event;
+    gotrace_raw raw;
     uint64_t args[GOTRACE_MAX_ARGS];
 } saved_event;
 
 typedef struct dumper {
     gotrace_source *source;
     gotrace_reader *reader;
+    const gotrace_raw *raw; /* of the event that is written */
     const script_format *how;
     out *o;
     int version;
@@ -152,12 +152,12 @@ static const gotrace_arg_spec *arg_named(const gotrace_arg_spec *const *args, si
 
 /* The context of an event; alias is used if an argument has the name. A proc or goroutine is
  * omitted if an argument implies it: it follows from the thread or proc. */
-static void add_context(dumper *d, const gotrace_event *event, const gotrace_arg_spec *const *args,
-                        size_t count, const char *name, const char *alias, uint64_t id)
+static void add_context(dumper *d, const gotrace_arg_spec *const *args, size_t count,
+                        const char *name, const char *alias, uint64_t id)
 {
     size_t at;
     bool taken = arg_named(args, count, name, &at) != NULL;
-    if (!taken || event->args[at] != id || *name == 'm')
+    if (!taken || d->raw->args[at] != id || *name == 'm')
         add_signed(d, taken ? alias : name, (int64_t)id);
 }
 
@@ -167,12 +167,12 @@ static void add_place(dumper *d, const gotrace_event *event, const gotrace_arg_s
     if (event->kind == GOTRACE_KIND_SAMPLE)
         return;
     if (d->version >= GOTRACE_FIRST_V2 && event->thread != GOTRACE_NO_THREAD)
-        add_context(d, event, args, count, "m", "on_m", (uint64_t)event->thread);
+        add_context(d, args, count, "m", "on_m", (uint64_t)event->thread);
     /* A moved event is at the place where its goroutine resumed, and has no proc of its own. */
     if (event->proc != GOTRACE_NO_PROC && !(event->flags & GOTRACE_EVENT_MOVED))
-        add_context(d, event, args, count, "p", "on_p", (uint64_t)event->proc);
+        add_context(d, args, count, "p", "on_p", (uint64_t)event->proc);
     if (event->goroutine != 0)
-        add_context(d, event, args, count, "g", "on_g", event->goroutine);
+        add_context(d, args, count, "g", "on_g", event->goroutine);
 }
 
 static void add_arg(dumper *d, const gotrace_arg_spec *arg, uint64_t value)
@@ -214,7 +214,7 @@ static void add_arg(dumper *d, const gotrace_arg_spec *arg, uint64_t value)
     }
 }
 
-/* The arguments that gotrace_event.args contains, in the order of the event table. */
+/* The arguments that gotrace_raw.args contains, in the order of the event table. */
 static size_t args_of(const dumper *d, const gotrace_event_spec *spec,
                       const gotrace_arg_spec **args)
 {
@@ -236,9 +236,9 @@ static void add_stacks(dumper *d, const gotrace_event *event, const gotrace_even
     size_t count = gotrace_event_args(spec, d->version, args);
     for (size_t i = 0; i < count; i++)
         if (args[i]->kind == GOTRACE_ARG_START && d->version >= 7)
-            add_stack(d, args[i]->name, event->start_stack, 1);
+            add_stack(d, args[i]->name, gotrace_event_start_stack(event), 1);
         else if (args[i]->kind == GOTRACE_ARG_START)
-            add_pc(d, args[i]->name, event->start_stack);
+            add_pc(d, args[i]->name, gotrace_event_start_stack(event));
         else if (args[i]->kind == GOTRACE_ARG_STACK)
             add_stack(d, args[i]->name, event->stack, 0);
 }
@@ -259,41 +259,41 @@ static void begin_event(dumper *d, const char *name, uint64_t time)
 /* Goroutines that run timers can be recognised only by their events. */
 static void write_timer(dumper *d, const gotrace_event *event)
 {
-    if (event->lane != LANE_TIMERS || event->goroutine == 0 ||
+    if (!(event->flags & GOTRACE_EVENT_TIMER) || event->goroutine == 0 ||
         idmap_find(&d->timers, event->goroutine))
         return;
     if (!idmap_insert(&d->timers, event->goroutine))
         out_fail(d->o, ENOMEM);
     const gotrace_event_spec *spec = gotrace_event_spec_of(d->version, GOTRACE_V1_TimerGoroutine);
-    begin_event(d, spec->name, event->ticks);
+    begin_event(d, spec->name, d->raw->ticks);
     add_number(d, "g", event->goroutine);
     write_event(d);
 }
 
 static void write_sync(dumper *d, const gotrace_event *event)
 {
-    begin_event(d, "Sync", event->ticks);
+    begin_event(d, "Sync", d->raw->ticks);
     if (event->flags & GOTRACE_EVENT_CLOCKS) {
-        add_time(d, "clock_t", "clock_ticks", ticks_of(d, event->args[0]));
-        add_number(d, "monotonic", event->args[1]);
-        add_number(d, "wall_seconds", event->args[2]);
-        add_number(d, "wall_nanoseconds", event->args[3]);
+        add_time(d, "clock_t", "clock_ticks", ticks_of(d, d->raw->args[0]));
+        add_number(d, "monotonic", d->raw->args[1]);
+        add_number(d, "wall_seconds", d->raw->args[2]);
+        add_number(d, "wall_nanoseconds", d->raw->args[3]);
     }
     write_event(d);
 }
 
 /* Writes the experiment data of a generation at its beginning. False if the data cannot be read. */
-static bool write_experiments(dumper *d, const gotrace_event *sync)
+static bool write_experiments(dumper *d)
 {
     const gotrace_event_spec *spec = gotrace_event_spec_of(d->version,
                                                            GOTRACE_V2_ExperimentalBatch);
     const experiment_batch *b;
-    size_t n = experiments_of(&d->experiments, d->reader, sync->generation_index, &b);
+    size_t n = experiments_of(&d->experiments, d->reader, d->raw->generation_index, &b);
     for (; n > 0; n--, b++) {
         char *data = experiments_read(b, d->source, d->error);
         if (!data)
             return false;
-        begin_event(d, spec->name, sync->ticks);
+        begin_event(d, spec->name, d->raw->ticks);
         if (b->thread != GOTRACE_NO_THREAD)
             add_number(d, "m", (uint64_t)b->thread);
         add_number(d, "exp", b->experiment);
@@ -309,34 +309,42 @@ static void write_record(dumper *d, const gotrace_event *event, const gotrace_ev
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
     d->offset = event->offset;
     size_t count = args_of(d, spec, args);
-    count = count < event->arg_count ? count : event->arg_count;
+    count = count < d->raw->arg_count ? count : d->raw->arg_count;
     write_timer(d, event);
-    begin_event(d, spec->name, event->ticks);
+    begin_event(d, spec->name, d->raw->ticks);
     add_place(d, event, args, count);
     for (size_t i = 0; i < count; i++)
-        add_arg(d, args[i], event->args[i]);
-    add_string(d, "data", event->message,
-               spec->flags & GOTRACE_SPEC_DATA ? event->message_size : 0);
+        add_arg(d, args[i], d->raw->args[i]);
+    add_string(d, "data", gotrace_event_details(event)->message,
+               spec->flags & GOTRACE_SPEC_DATA ? gotrace_event_details(event)->message_size : 0);
     add_stacks(d, event, spec);
     write_event(d);
 }
 
-static void keep(saved_event *kept, const gotrace_event *event)
+/* Neither a sync nor a steal needs its details. */
+static void keep(saved_event *kept, const gotrace_event *event, const gotrace_raw *raw)
 {
     kept->event = *event;
-    kept->event.args = kept->args;
-    if (event->arg_count > GOTRACE_MAX_ARGS)
-        kept->event.arg_count = GOTRACE_MAX_ARGS;
-    if (event->arg_count > 0)
-        memcpy(kept->args, event->args, kept->event.arg_count * sizeof *kept->args);
+    kept->event.given = GOTRACE_GIVEN_CAUSE;
+    kept->event.extra.cause = 0;
+    kept->raw = *raw;
+    kept->raw.args = kept->args;
+    if (raw->arg_count > GOTRACE_MAX_ARGS)
+        kept->raw.arg_count = GOTRACE_MAX_ARGS;
+    if (raw->arg_count > 0)
+        memcpy(kept->args, raw->args, kept->raw.arg_count * sizeof *kept->args);
 }
 
 /* Writes a pending steal if it is a record of its own. */
 static void end_steal(dumper *d, uint64_t offset)
 {
     const gotrace_event *steal = &d->steal.event;
-    if (d->has_steal && steal->offset != offset)
+    if (d->has_steal && steal->offset != offset) {
+        const gotrace_raw *raw = d->raw;
+        d->raw = &d->steal.raw;
         write_record(d, steal, gotrace_event_spec_of(d->version, steal->type));
+        d->raw = raw;
+    }
     d->has_steal = false;
 }
 
@@ -350,7 +358,7 @@ static void take_event(dumper *d, const gotrace_event *event)
     if (!spec || event->offset == d->offset)
         return;
     if (row_is(spec->semantics->proc, GOTRACE_STATE_SYSCALL, GOTRACE_STATE_IDLE)) {
-        keep(&d->steal, event);
+        keep(&d->steal, event, d->raw);
         d->has_steal = true;
         return;
     }
@@ -364,9 +372,9 @@ static void write_head(dumper *d, const gotrace_event *event)
 {
     const gotrace_summary *summary = gotrace_reader_summary(d->reader);
     d->frequency = summary->frequency ? summary->frequency : SECOND;
-    d->start = ticks_of(d, event->ticks);
+    d->start = ticks_of(d, d->raw->ticks);
     if (d->version >= GOTRACE_FIRST_V2)
-        d->start = ticks_of(d, event->ticks - (uint64_t)event->time);
+        d->start = ticks_of(d, d->raw->ticks - (uint64_t)event->time);
     d->in_ticks = d->frequency > SECOND || d->start / d->frequency >= SECONDS_MAX;
     d->event.name = "";
     d->event.count = 0;
@@ -393,28 +401,32 @@ static gotrace_status write_events(dumper *d)
     while ((status = gotrace_reader_next(d->reader, &event)) == GOTRACE_EVENT && !d->o->failed) {
         bool is_sync = event->kind == GOTRACE_KIND_SYNC;
         if (!begun && is_sync && sync->kind == GOTRACE_KIND_NONE) {
-            keep(&kept, event);
+            keep(&kept, event, gotrace_reader_raw(d->reader));
             continue;
         }
+        d->raw = gotrace_reader_raw(d->reader);
         if (!begun) {
             write_head(d, event);
-            if (sync->generation != 0)
+            d->raw = &kept.raw;
+            if (sync->subject != 0)
                 write_sync(d, sync);
-            if (sync->generation != 0 && !write_experiments(d, sync))
+            if (sync->subject != 0 && !write_experiments(d))
                 return GOTRACE_ERROR;
         }
         begun = true;
+        d->raw = gotrace_reader_raw(d->reader);
         if (!is_sync) {
             take_event(d, event);
             continue;
         }
         end_steal(d, GOTRACE_NO_OFFSET);
-        if (event->generation != 0)
+        if (event->subject != 0)
             write_sync(d, event);
-        if (event->generation != 0 && !write_experiments(d, event))
+        if (event->subject != 0 && !write_experiments(d))
             return GOTRACE_ERROR;
     }
     end_steal(d, GOTRACE_NO_OFFSET);
+    d->raw = &kept.raw;
     if (!begun)
         write_head(d, sync);
     d->how->end(d->o);

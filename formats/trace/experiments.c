@@ -49,7 +49,7 @@ bool version_experiment_data(version_converter *c)
         return false;
     const experiment_batch *batches;
     size_t before = c->experiments.next;
-    size_t count = experiments_of(&c->experiments, c->reader, c->e->generation_index, &batches);
+    size_t count = experiments_of(&c->experiments, c->reader, c->raw->generation_index, &batches);
     /* This is called only for generations with an event of an experiment; the batches of those
      * skipped are lost. */
     c->losses->counts[LOST_EXPERIMENT_DATA] += c->experiments.next - count - before;

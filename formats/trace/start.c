@@ -48,19 +48,19 @@ static void *append(list *l, size_t size)
     return (char *)l->items + size * l->count++;
 }
 
-static bool record_goroutine(initial_state *b, const gotrace_event *e)
+static bool record_goroutine(initial_state *b, const gotrace_event *e, const gotrace_raw *raw)
 {
     initial_goroutine *g = append(&b->goroutines, sizeof *g);
     if (g)
-        *g = (initial_goroutine){e->subject, e->stack, e->proc, (uint8_t)e->args[2]};
+        *g = (initial_goroutine){e->subject, e->stack, e->proc, (uint8_t)raw->args[2]};
     return g != NULL;
 }
 
-static bool record_proc(initial_state *b, const gotrace_event *e)
+static bool record_proc(initial_state *b, const gotrace_event *e, const gotrace_raw *raw)
 {
     if (e->subject >= b->max_procs && !b->has_max)
         b->max_procs = e->subject + 1;
-    if (e->args[1] != PROC_RUNNING && e->args[1] != PROC_IN_SYSCALL)
+    if (raw->args[1] != PROC_RUNNING && raw->args[1] != PROC_IN_SYSCALL)
         return true;
     initial_proc *p = append(&b->procs, sizeof *p);
     if (p)
@@ -81,15 +81,17 @@ static bool record_range(initial_state *b, const gotrace_event *e)
     return id != NULL;
 }
 
-static bool record_status(const version_converter *c, initial_state *b, const gotrace_event *e)
+static bool record_status(const version_converter *c, initial_state *b, const gotrace_event *e,
+                          const gotrace_raw *raw)
 {
     if (c->rows.source[e->type]->semantics->status)
-        return e->resource == GOTRACE_RESOURCE_PROC ? record_proc(b, e) : record_goroutine(b, e);
+        return e->resource == GOTRACE_RESOURCE_PROC ? record_proc(b, e, raw)
+                                                    : record_goroutine(b, e, raw);
     if (e->kind == GOTRACE_KIND_RANGE_ACTIVE)
         return record_range(b, e);
     if (c->rows.like[e->type] == c->rows.max_procs) {
         if (!b->has_max)
-            b->max_procs = e->value;
+            b->max_procs = gotrace_event_value(e);
         b->has_max = true;
     }
     return true;
@@ -109,7 +111,7 @@ static bool read_initial_state(version_converter *c, initial_state *b)
     bool enough_memory = true;
     while (enough_memory && (status = gotrace_reader_next(reader, &event)) == GOTRACE_EVENT) {
         if (event->kind != GOTRACE_KIND_SYNC)
-            enough_memory = record_status(c, b, event);
+            enough_memory = record_status(c, b, event, gotrace_reader_raw(reader));
         else if (++syncs == 2)
             break;
     }
@@ -231,7 +233,7 @@ bool version_begin_v1(version_converter *c)
          * written before the time of the first event, so that no later event is delayed. */
         uint64_t room = 3 * b.goroutines.count + b.procs.count + b.proc_ranges + 2;
         room = c->strict ? room : 2;
-        c->lead_ticks = c->e->ticks > room ? room : 0;
+        c->lead_ticks = c->raw->ticks > room ? room : 0;
         done = emit_goroutines(c, &b, proc) && emit_running(c, &b) && emit_ranges(c, &b, proc);
         /* This event ends the list of initial states. */
         c->lead_ticks -= c->lead_ticks > 0;

@@ -40,25 +40,25 @@ static void set_roles(version_converter *c, const gotrace_event_spec *row)
     }
 }
 
-/* Copies gotrace_event.args, which has the row's arguments in order, without the time. */
+/* Copies gotrace_raw.args, which has the row's arguments in order, without the time. */
 emission version_copy(const version_converter *c, const gotrace_event_spec *row)
 {
     emission t = version_emission(c, row);
     unsigned seen[ROLE_START + 1] = {0};
-    t.start = c->e->start_stack;
+    t.start = gotrace_event_start_stack(c->e);
     t.text = t.message = "";
-    for (size_t i = 1; i < row->arg_count && i <= c->e->arg_count; i++) {
+    for (size_t i = 1; i < row->arg_count && i <= c->raw->arg_count; i++) {
         gotrace_arg_kind kind = (gotrace_arg_kind)row->args[i].kind;
         uint8_t role = role_of(kind, seen[role_of(kind, 0)]);
         if (kind == GOTRACE_ARG_SEQ || kind == GOTRACE_ARG_STACK)
             continue;
         seen[role_of(kind, 0)]++;
         if (role < ROLE_NUMBERS)
-            t.numbers[role] = c->e->args[i - 1];
+            t.numbers[role] = c->raw->args[i - 1];
         else if (role == ROLE_TEXT)
-            t.text = gotrace_reader_string(c->reader, c->e->args[i - 1], &t.text_size);
+            t.text = gotrace_reader_string(c->reader, c->raw->args[i - 1], &t.text_size);
         else if (role == ROLE_MESSAGE)
-            t.message = gotrace_reader_string(c->reader, c->e->args[i - 1], &t.message_size);
+            t.message = gotrace_reader_string(c->reader, c->raw->args[i - 1], &t.message_size);
     }
     return t;
 }
@@ -164,9 +164,9 @@ bool version_stop_kind(const version_converter *c, const char *reason, uint64_t 
 static void refresh(version_converter *c)
 {
     uint64_t target = gotrace_writer_generation(c->writer);
-    if (c->e->generation_index == c->source_index && target == c->target_generation)
+    if (c->raw->generation_index == c->source_index && target == c->target_generation)
         return;
-    c->source_index = c->e->generation_index;
+    c->source_index = c->raw->generation_index;
     c->target_generation = target;
     idmap_free(&c->stacks);
     idmap_free(&c->starts);

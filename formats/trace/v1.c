@@ -23,11 +23,11 @@ static bool same_event(version_converter *c)
         return true;
     }
     emission t = version_emission(c, row);
-    t.numbers[ROLE_GOROUTINE] = e->args[0];
-    t.numbers[ROLE_THREAD] = e->args[0];
-    t.start = row_has(row, GOTRACE_ARG_START) ? e->args[1] : 0;
-    t.text = e->text;
-    t.text_size = e->text_size;
+    t.numbers[ROLE_GOROUTINE] = c->raw->args[0];
+    t.numbers[ROLE_THREAD] = c->raw->args[0];
+    t.start = row_has(row, GOTRACE_ARG_START) ? c->raw->args[1] : 0;
+    t.text = gotrace_event_details(e)->text;
+    t.text_size = gotrace_event_details(e)->text_size;
     if (row_is(row->semantics->other, GOTRACE_STATE_SYSCALL, GOTRACE_STATE_RUNNABLE))
         t.proc = GOTRACE_NO_PROC; /* the writer chooses the proc */
     if (source->semantics->text && !row->semantics->text)
@@ -40,9 +40,9 @@ static bool same_event(version_converter *c)
 /* v1 lists goroutines that run timers at the end of the trace. */
 static bool remember_timer(version_converter *c)
 {
-    enum { LANE_TIMER = 1000001 };
     gotrace_change other = version_source(c)->semantics->other;
-    if (!row_is(other, GOTRACE_STATE_WAITING, GOTRACE_STATE_RUNNABLE) || c->e->lane != LANE_TIMER)
+    if (!row_is(other, GOTRACE_STATE_WAITING, GOTRACE_STATE_RUNNABLE) ||
+        !(c->e->flags & GOTRACE_EVENT_TIMER))
         return true;
     return idmap_insert(&c->timers, c->e->goroutine) || version_no_memory(c);
 }
@@ -118,13 +118,13 @@ static bool ends(version_converter *c)
 
 static bool blocks_or_yields(version_converter *c)
 {
-    return stops_by(c, version_v1_stop(c, c->e->to, c->e->reason));
+    return stops_by(c, version_v1_stop(c, c->e->to, gotrace_event_reason(c->e)));
 }
 
 static bool create(version_converter *c)
 {
     emission t = transition(c, change(c, GOTRACE_STATE_NOT_EXIST, GOTRACE_STATE_RUNNABLE));
-    t.start = c->e->start_stack;
+    t.start = gotrace_event_start_stack(c->e);
     return version_emit(c, &t);
 }
 

@@ -82,8 +82,8 @@ static bool write_change(version_converter *c, gotrace_state from, gotrace_state
     bool proc = e->resource == GOTRACE_RESOURCE_PROC;
     emission t = version_emission(c, proc ? proc_change(c, from, to) : change(c, from, to));
     t.numbers[ROLE_GOROUTINE] = t.numbers[ROLE_PROC] = e->subject;
-    t.start = e->start_stack;
-    t.text = e->reason ? e->reason : "";
+    t.start = gotrace_event_start_stack(e);
+    t.text = gotrace_event_reason(e) ? gotrace_event_reason(e) : "";
     t.text_size = strlen(t.text);
     if (from == GOTRACE_STATE_NOT_EXIST && to == GOTRACE_STATE_WAITING)
         return create_blocked(c, &t);
@@ -117,7 +117,7 @@ static bool is_reader_made_steal(const version_converter *c)
 {
     const gotrace_event_spec *source = version_source(c);
     return source->semantics->resource == GOTRACE_RESOURCE_PROC && source->semantics->numbered &&
-           source->semantics->proc.to == GOTRACE_STATE_IDLE && c->e->args[1] == 0;
+           source->semantics->proc.to == GOTRACE_STATE_IDLE && c->raw->args[1] == 0;
 }
 
 /* A record that changes several goroutines is several events with one offset. If the target has the
@@ -347,7 +347,7 @@ static bool keep_undetermined(version_converter *c)
     uint64_t *start = idmap_insert(&c->undetermined, c->e->subject);
     if (!start)
         return version_no_memory(c);
-    *start = c->e->start_stack;
+    *start = gotrace_event_start_stack(c->e);
     return true;
 }
 
@@ -407,8 +407,8 @@ static bool create(version_converter *c)
     if ((c->e->flags & GOTRACE_EVENT_INITIAL) && !c->started)
         return keep_undetermined(c);
     c->created = *c->e;
-    c->created.args = NULL; /* valid for the current event only */
-    c->created.arg_count = 0;
+    c->created_raw = *c->raw;
+    c->created_raw.arg_count = 0; /* valid for the current event only */
     c->has_created = true;
     return true;
 }
@@ -437,20 +437,23 @@ static bool create_now(version_converter *c, gotrace_state initial)
     if (!version_v2_place(c, &t, false))
         return c->status >= 0;
     t.numbers[ROLE_GOROUTINE] = c->e->subject;
-    t.start = c->e->start_stack;
+    t.start = gotrace_event_start_stack(c->e);
     return initial == GOTRACE_STATE_WAITING ? create_blocked(c, &t) : version_emit(c, &t);
 }
 
 /* Writes the delayed creation. *done: the current event is part of it. */
 static bool write_delayed_creation(version_converter *c, const gotrace_event *now, bool *done)
 {
-    gotrace_event created = c->created;
+    const gotrace_event created = c->created;
+    const gotrace_raw *raw = c->raw, created_raw = c->created_raw;
     const gotrace_semantics *s = now ? c->rows.source[now->type]->semantics : NULL;
     *done = s && s->initial && now->subject == created.subject;
     c->has_created = false;
     c->e = &created;
+    c->raw = &created_raw;
     bool written = create_now(c, *done ? s->other.to : GOTRACE_STATE_RUNNABLE);
     c->e = now ? now : &c->created;
+    c->raw = now ? raw : &c->created_raw;
     return written;
 }
 
@@ -492,8 +495,8 @@ static bool starts(version_converter *c)
     if (!row_has(version_source(c), GOTRACE_ARG_STRING))
         return true;
     t.row = row_of_kind(c->to, GOTRACE_KIND_LABEL, GOTRACE_RANGE_NONE);
-    t.text = e->text;
-    t.text_size = e->text_size;
+    t.text = gotrace_event_details(e)->text;
+    t.text_size = gotrace_event_details(e)->text_size;
     return version_emit(c, &t);
 }
 
@@ -584,7 +587,7 @@ static bool call_exits(version_converter *c)
 
 static bool proc_starts(version_converter *c)
 {
-    return unbind(c, c->e->proc) && bind(c, c->e->proc, (int64_t)c->e->args[0]);
+    return unbind(c, c->e->proc) && bind(c, c->e->proc, (int64_t)c->raw->args[0]);
 }
 
 /* ---- one event ------------------------------------------------------------------------------ */

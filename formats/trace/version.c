@@ -139,9 +139,9 @@ static uint64_t in_ns(uint64_t ticks, uint64_t frequency)
 static uint64_t event_ticks(version_converter *c)
 {
     if (!c->in_ns)
-        return c->e->ticks - c->lead_ticks;
+        return c->raw->ticks - c->lead_ticks;
     if (!c->timed)
-        c->base = in_ns(c->e->ticks, gotrace_reader_summary(c->reader)->frequency) -
+        c->base = in_ns(c->raw->ticks, gotrace_reader_summary(c->reader)->frequency) -
                   (uint64_t)c->e->time;
     return c->base + (uint64_t)c->e->time;
 }
@@ -310,7 +310,7 @@ static bool emit_or_lose(version_converter *c, emission *t, unsigned lost)
 static bool metric(version_converter *c)
 {
     emission t = version_emission(c, c->rows.like[c->e->type]);
-    t.numbers[ROLE_VALUE] = c->e->value;
+    t.numbers[ROLE_VALUE] = gotrace_event_value(c->e);
     return emit_or_lose(c, &t, LOST_EVENT);
 }
 
@@ -330,9 +330,9 @@ static bool stop_begins(version_converter *c, emission *t)
         return true;
     }
     if (version_is_v2(c->to)) {
-        t->text = version_v2_stop(c, c->e->reason);
+        t->text = version_v2_stop(c, gotrace_event_reason(c->e));
         t->text_size = strlen(t->text);
-    } else if (!version_stop_kind(c, c->e->reason, &kind)) {
+    } else if (!version_stop_kind(c, gotrace_event_reason(c->e), &kind)) {
         version_lose(c, LOST_STOPS);
         return true;
     } else if (t->stack != 0) {
@@ -402,9 +402,10 @@ static bool emit_active_range(version_converter *c)
 
 static bool sweep(version_converter *c, emission *t, bool begins)
 {
-    t->numbers[ROLE_VALUE] = begins ? 0 : c->e->args[0];
-    t->numbers[ROLE_MORE] = begins ? 0 : c->e->args[1];
-    if (!begins && (c->e->args[0] || c->e->args[1]) && t->row && !has_role(c, t->row, ROLE_VALUE))
+    t->numbers[ROLE_VALUE] = begins ? 0 : c->raw->args[0];
+    t->numbers[ROLE_MORE] = begins ? 0 : c->raw->args[1];
+    if (!begins && (c->raw->args[0] || c->raw->args[1]) && t->row &&
+        !has_role(c, t->row, ROLE_VALUE))
         version_lose(c, LOST_SWEPT);
     return emit_or_lose(c, t, LOST_EVENT);
 }
@@ -439,9 +440,9 @@ static bool task(version_converter *c)
 {
     emission t = version_emission(c, c->rows.like[c->e->type]);
     t.numbers[ROLE_TASK] = c->e->subject;
-    t.numbers[ROLE_PARENT] = c->e->value;
-    t.text = c->e->text;
-    t.text_size = c->e->text_size;
+    t.numbers[ROLE_PARENT] = gotrace_event_value(c->e);
+    t.text = gotrace_event_details(c->e)->text;
+    t.text_size = gotrace_event_details(c->e)->text_size;
     return emit_or_lose(c, &t, LOST_TASKS);
 }
 
@@ -453,8 +454,8 @@ static bool region(version_converter *c)
                                                                    : c->rows.region_end);
     t.numbers[ROLE_TASK] = c->e->subject;
     t.numbers[ROLE_VALUE] = !begins;
-    t.text = c->e->text;
-    t.text_size = c->e->text_size;
+    t.text = gotrace_event_details(c->e)->text;
+    t.text_size = gotrace_event_details(c->e)->text_size;
     return emit_or_lose(c, &t, LOST_REGIONS);
 }
 
@@ -462,10 +463,10 @@ static bool user_log(version_converter *c)
 {
     emission t = version_emission(c, c->rows.like[c->e->type]);
     t.numbers[ROLE_TASK] = c->e->subject;
-    t.text = c->e->text;
-    t.text_size = c->e->text_size;
-    t.message = c->e->message ? c->e->message : "";
-    t.message_size = c->e->message_size;
+    t.text = gotrace_event_details(c->e)->text;
+    t.text_size = gotrace_event_details(c->e)->text_size;
+    t.message = gotrace_event_details(c->e)->message ? gotrace_event_details(c->e)->message : "";
+    t.message_size = gotrace_event_details(c->e)->message_size;
     return emit_or_lose(c, &t, LOST_LOGS);
 }
 
@@ -492,9 +493,10 @@ static bool label(version_converter *c)
 {
     emission t = version_emission(c, c->rows.like[c->e->type]);
     if (!t.row)
-        return label_start(c, c->e->goroutine, c->e->text, c->e->text_size);
-    t.text = c->e->text;
-    t.text_size = c->e->text_size;
+        return label_start(c, c->e->goroutine, gotrace_event_details(c->e)->text,
+                           gotrace_event_details(c->e)->text_size);
+    t.text = gotrace_event_details(c->e)->text;
+    t.text_size = gotrace_event_details(c->e)->text_size;
     return version_emit(c, &t);
 }
 
@@ -512,8 +514,8 @@ static bool experiment(version_converter *c)
                             .proc = c->e->proc,
                             .thread = c->e->thread,
                             .goroutine = c->e->goroutine,
-                            .args = c->e->args,
-                            .arg_count = c->e->arg_count};
+                            .args = c->raw->args,
+                            .arg_count = c->raw->arg_count};
     return advance_time(c) && at(c, c->now) && version_write_event(c, &h);
 }
 
@@ -528,7 +530,8 @@ static bool open_writer(version_converter *c)
     if (version_is_v2(c->from))
         options.generation_ticks = UINT64_MAX;
     if (e && (e->flags & GOTRACE_EVENT_CLOCKS))
-        options.clocks = (gotrace_clocks){e->args[0], e->args[1], e->args[2], e->args[3]};
+        options.clocks = (gotrace_clocks){c->raw->args[0], c->raw->args[1], c->raw->args[2],
+                                          c->raw->args[3]};
     return gotrace_writer_new(c->to, &options, c->job->write, c->job->ctx, c->job->config,
                               &c->writer, c->error) >= 0 ||
            version_fail(c, c->error);
@@ -539,8 +542,8 @@ static bool sync_event(version_converter *c)
 {
     const gotrace_event *e = c->e;
     bool clocks = e->flags & GOTRACE_EVENT_CLOCKS;
-    gotrace_clocks given = {e->args[0], e->args[1], e->args[2], e->args[3]};
-    if (e->generation == 0)
+    gotrace_clocks given = {c->raw->args[0], c->raw->args[1], c->raw->args[2], c->raw->args[3]};
+    if (e->subject == 0)
         return true;
     if (clocks && c->to < GOTRACE_FIRST_SYNC)
         version_lose(c, LOST_CLOCKS);
@@ -666,6 +669,7 @@ gotrace_status version_convert(const version_job *job, version_losses *losses, g
     while (status >= 0 && c.status >= 0 &&
            (status = gotrace_reader_next(job->reader, &event)) == GOTRACE_EVENT) {
         c.e = event;
+        c.raw = gotrace_reader_raw(job->reader);
         convert_event(&c);
     }
     if (status < 0)

@@ -155,6 +155,7 @@ typedef struct version_converter {
     gotrace_status status; /* GOTRACE_ERROR after a fatal error */
     int from, to;
     const gotrace_event *e; /* the current event */
+    const gotrace_raw *raw; /* the same, except for one that was kept, which has no arguments */
 
     uint64_t now;        /* ticks of the last event written */
     uint64_t base;       /* time 0 in ticks of the target, if in_ns */
@@ -175,6 +176,7 @@ typedef struct version_converter {
     uint64_t *busy_procs; /* to v2: heap with all procs that run a goroutine, and some others */
     size_t busy_count, busy_capacity;
     gotrace_event created; /* to v2 from v1: a delayed creation */
+    gotrace_raw created_raw;
     bool has_created;
     idmap undetermined; /* to v2: initial goroutines whose state is not known yet */
     bool started;       /* the initial state is written */

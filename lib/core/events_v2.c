@@ -58,8 +58,7 @@ void gt_v2_shapes_init(gt_v2_shape shapes[GT_CODES], int version)
             .range = spec->semantics->range,
             .metric = spec->semantics->metric};
         shape->head = GT_HEAD_OF(type, code) | GT_HEAD_OF(kind, shape->kind) |
-                      GT_HEAD_OF(resource, shape->resource) | GT_HEAD_OF(range, shape->range) |
-                      GT_HEAD_OF(arg_count, shape->args);
+                      GT_HEAD_OF(resource, shape->resource) | GT_HEAD_OF(range, shape->range);
         for (unsigned i = 1; i < spec->arg_count; i++) {
             uint8_t bit = (uint8_t)(1u << (i - 1)), kind = spec->args[i].kind;
             bool is_stack = kind == GOTRACE_ARG_STACK || kind == GOTRACE_ARG_START;
@@ -73,4 +72,5 @@ void gt_v2_shapes_init(gt_v2_shape shapes[GT_CODES], int version)
     }
     /* Not a record: the sync event at the beginning of a generation, and at the end. */
     shapes[0].kind = GOTRACE_KIND_SYNC;
+    shapes[0].head = GT_HEAD_OF(kind, GOTRACE_KIND_SYNC);
 }

@@ -1,5 +1,5 @@
 /*
- * head.h - writes the members type to arg_count of a gotrace_event by one store.
+ * head.h - writes the members type to given of a gotrace_event by one store.
  *
  * A copy of the event loads several of these bytes at once. If they were stored one by one, such a
  * load waits until all earlier stores have reached the cache: with two threads, those to memory
@@ -19,19 +19,13 @@ typedef uint64_t gt_head;
 #define GT_HEAD_OF(member, value)                                                                  \
     ((gt_head)(value) << 8 * (offsetof(gotrace_event, member) - offsetof(gotrace_event, type)))
 
-_Static_assert(offsetof(gotrace_event, arg_count) - offsetof(gotrace_event, type) + 1 ==
+_Static_assert(offsetof(gotrace_event, given) - offsetof(gotrace_event, type) + 1 ==
                    sizeof(gt_head),
                "a head has eight members");
 
-/* type: the first of the members. */
-static inline void gt_head_store(uint8_t *type, gt_head head)
-{
-    gt_store_le64(type, head);
-}
-
 static inline void gt_head_set(gotrace_event *event, gt_head head)
 {
-    gt_head_store((uint8_t *)event + offsetof(gotrace_event, type), head);
+    gt_store_le64((uint8_t *)event + offsetof(gotrace_event, type), head);
 }
 
 #endif

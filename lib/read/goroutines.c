@@ -23,7 +23,6 @@ static inline void init(const gt_goroutines *table, uint64_t id, gt_goroutine *g
     memset(g, 0, sizeof *g);
     g->id = id;
     g->shown = GOTRACE_STATE_UNDETERMINED;
-    g->began = GOTRACE_NO_TIME;
     bool ended = id != 0 && gt_map_get(&table->ended, id / 64) >> (id % 64) & 1;
     if (table->unknown && !ended) {
         g->status = g->state = g->assisting = GT_UNKNOWN;

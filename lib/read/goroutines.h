@@ -44,16 +44,13 @@ typedef struct gt_goroutine {
     uint8_t assisting;   /* v1: or GT_UNKNOWN */
     bool assisted;       /* v1: an assist began or ended */
     bool futile;
-    bool shown_start; /* an event that shows where it starts was returned; see wanted.h */
     /* Less frequently used fields follow. */
     uint32_t region_count, region_capacity;
     gt_region *regions; /* open regions, innermost last */
     uint64_t start_stack, creator;
     const char *stopping; /* v2: reason of its stop-the-world; NULL: none */
     int64_t created;      /* ticks */
-    int64_t began; /* gotrace_event.ticks when its state began, if it was returned or is selected by
-                      its duration; see wanted.h. GOTRACE_NO_TIME: not known */
-    uint64_t wakeup; /* futile.c: 1 + position of its last wake-up; 0: none */
+    uint64_t wakeup;      /* futile.c: 1 + position of its last wake-up; 0: none */
 } gt_goroutine;
 
 typedef struct gt_goroutines {

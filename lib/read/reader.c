@@ -198,6 +198,7 @@ static gotrace_status open_reader(gotrace_source *source, const gotrace_config *
     reader->ended_tasks.heap = reader->ends_reported.heap = &reader->heap;
     reader->limits = gt_limits(config);
     reader->summary.version = version;
+    reader->kinds = UINT32_MAX;
     reader->summary.size = gotrace_source_size(source);
     reader->summary.header_bytes = GT_HEADER_SIZE;
     reader->progress_total = gt_is_v2(version) ? reader->summary.size : 2 * reader->summary.size;
@@ -240,12 +241,19 @@ void gotrace_reader_close(gotrace_reader *reader)
     gt_index_free(&reader->index);
     gt_map_free(&reader->ended_tasks);
     gt_map_free(&reader->ends_reported);
-    gt_free(&reader->heap, reader->message, reader->message_capacity);
+    gt_block_free(reader->own);
+    while (reader->blocks) {
+        gt_block *next = reader->blocks->next;
+        gt_block_free(reader->blocks);
+        reader->blocks = next;
+    }
     if (reader->spool_dir)
         gt_free(&reader->heap, reader->spool_dir, strlen(reader->spool_dir) + 1);
     gt_heap heap = reader->heap;
     gt_free(&heap, reader, sizeof(struct reader_whole));
 }
+
+static const gotrace_event no_event = {.proc = GOTRACE_NO_PROC, .thread = GOTRACE_NO_THREAD};
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
@@ -258,7 +266,6 @@ gotrace_status gotrace_reader_index(gotrace_reader *reader)
     if (gt_is_v2(reader->summary.version)) {
         if (!gt_v2_index(reader))
             return GOTRACE_ERROR;
-        gt_select_types(reader);
         reader->strings = &reader->v2->strings;
         reader->stacks = &reader->v2->stacks;
         reader->stage = GT_INDEXED;
@@ -271,8 +278,6 @@ gotrace_status gotrace_reader_index(gotrace_reader *reader)
     reader->ns_per_tick = frequency ? 1e9 / (double)(int64_t)frequency : 1;
     if (reader->summary.type_records[GOTRACE_V1_FutileWakeup])
         reader->progress_total += reader->summary.size;
-    gt_select_types(reader);
-    gt_model_begin(reader);
     reader->stage = GT_INDEXED;
     return GOTRACE_OK;
 }
@@ -355,6 +360,7 @@ gotrace_status gt_finish(gotrace_reader *reader)
     } else {
         reader->summary.duration = gt_time_of(reader, reader->last_ticks);
     }
+    reader->summary.start = (uint64_t)reader->first_ticks;
     if (reader->summary.duration < 0) /* clocks are broken: see time.order */
         reader->summary.duration = 0;
     if (!gt_end_fault(reader))
@@ -382,122 +388,134 @@ static inline gotrace_status prepare(gotrace_reader *reader)
     return reader->stage == GT_READING ? GOTRACE_EVENT : prepare_first(reader);
 }
 
-/* Where events are stored in brief, and the first one that is not. */
-typedef struct taken {
-    gotrace_brief *brief, *last;
-    gt_event *found; /* NULL: there is no room, or reading cannot continue */
-} taken;
-
-/* Whether to go on to the next event. */
-static bool skip_unwanted(gotrace_reader *reader, gt_event *e, void *ctx)
+/* Puts an event into a block. Whether to go on to the next one. */
+static bool take_event(gotrace_reader *reader, gt_event *e, void *ctx)
 {
     gt_effect *effect = &reading_of(reader)->effect;
+    gt_block *b = ctx;
     if (!follow(reader, e, effect))
         return false;
-    reader->summary.events++;
-    bool usual = !effect->suspect &&
-                 !(e->flags & (GOTRACE_EVENT_FUTILE | GOTRACE_EVENT_SUSPECT | GT_EVENT_BLOCKS));
-    uint8_t want = usual ? reader->wanted.types[e->type] : GT_WANT_SOME;
-    if (want != GT_WANT_NOT && (want == GT_WANT_CHANGE ? gt_model_wants_change(reader, e, effect)
-                                                       : gt_model_wants(reader, e, effect))) {
-        ((taken *)ctx)->found = e;
+    const size_t before = b->count;
+    if (!gt_model_put(reader, e, effect, b) || !finish_event(reader, effect)) {
+        b->count = before;
         return false;
     }
-    return finish_event(reader, effect);
+    reader->summary.events += b->count == before;
+    return gt_block_has_room(b);
 }
 
-static bool take_brief(gotrace_reader *reader, gt_event *e, void *ctx)
-{
-    gt_effect *effect = &reading_of(reader)->effect;
-    taken *t = ctx;
-    if (!follow(reader, e, effect))
-        return false;
-    reader->summary.events++;
-    if (!gt_model_brief(reader, e, effect, t->brief)) {
-        t->found = e;
-        return false;
-    }
-    return finish_event(reader, effect) && ++t->brief != t->last;
-}
-
-/* The next event that is not in brief; with a selection, the next one that is selected. */
-static gotrace_status next_briefs_v1(gotrace_reader *reader, gotrace_brief *briefs, size_t max,
-                                     size_t *count, const gotrace_event **event)
-{
-    const gt_effect *effect = &reading_of(reader)->effect;
-    taken t = {.brief = briefs, .last = briefs + max};
-    gt_each_fn *each = reader->wanted.some ? skip_unwanted : take_brief;
-    bool ended = gt_order_each(reader, reader->order, each, &t);
-    *count = (size_t)(t.brief - briefs);
-    if (ended)
-        return gt_finish(reader);
-    if (!t.found && reader->stage == GT_READING) {
-        *event = NULL;
-        return GOTRACE_EVENT;
-    }
-    if (!t.found || !gt_model_fill(reader, t.found, effect, &reader->event))
-        return GOTRACE_ERROR;
-    if (reader->wanted.some)
-        gt_model_set_since(reader, &reader->event);
-    return finish_event(reader, effect) ? GOTRACE_EVENT : GOTRACE_ERROR;
-}
-
-/* Not inlined, so that v2 does not have its registers to save. */
-__attribute__((noinline)) static gotrace_status next_v1(gotrace_reader *reader,
-                                                        const gotrace_event **event)
-{
-    gt_event *e;
-    gt_effect effect;
-    *event = &reader->event;
-    if (!gt_order_next(reader, reader->order, &e))
-        return GOTRACE_ERROR;
-    if (!e)
-        return gt_finish(reader);
-    if (!follow(reader, e, &effect) || !gt_model_fill(reader, e, &effect, &reader->event) ||
-        !finish_event(reader, &effect))
-        return GOTRACE_ERROR;
-    reader->summary.events++;
-    return GOTRACE_EVENT;
-}
-
-gotrace_status gotrace_reader_next_briefs(gotrace_reader *reader, gotrace_brief *briefs, size_t max,
-                                          size_t *count, const gotrace_event **event)
+/* Puts the next events into a block: GOTRACE_EVENT, if there are any. */
+static gotrace_status fill(gotrace_reader *reader, gt_block *b)
 {
     gotrace_status status = prepare(reader);
-    *event = &reader->event;
-    *count = 0;
+    bool end;
+    gt_block_clear(b);
     if (status != GOTRACE_EVENT)
         return status;
     if (!reader->v2)
-        return next_briefs_v1(reader, briefs, max, count, event);
-    return reader->wanted.some ? gt_v2_next(reader, event)
-                               : gt_v2_next_briefs(reader, briefs, max, count, event);
+        end = gt_order_each(reader, reader->order, take_event, b);
+    else
+        gt_v2_fill(reader, b, &end);
+    reader->summary.events += b->count;
+    reader->summary.start = (uint64_t)reader->first_ticks;
+    if (b->failed)
+        gt_fail_memory(reader);
+    if (b->count > 0)
+        return GOTRACE_EVENT;
+    return end && reader->stage == GT_READING ? gt_finish(reader) : GOTRACE_ERROR;
 }
 
-/* The first event, and those that were selected. */
-__attribute__((noinline)) static gotrace_status next_rare(gotrace_reader *reader,
-                                                          const gotrace_event **event)
+/* The next event, which is not in the reader's own block. */
+__attribute__((noinline)) static gotrace_status fill_own(gotrace_reader *reader)
 {
-    gotrace_brief none;
-    size_t count;
     gotrace_status status = prepare(reader);
-    *event = &reader->event;
     if (status != GOTRACE_EVENT)
         return status;
-    if (reader->v2)
-        return gt_v2_next(reader, event);
-    return reader->wanted.some ? next_briefs_v1(reader, &none, 0, &count, event)
-                               : next_v1(reader, event);
+    if (!reader->own && !(reader->own = gt_block_new(&reader->heap, GT_MOST_EVENTS, true))) {
+        gt_fail_memory(reader);
+        return GOTRACE_ERROR;
+    }
+    reader->own_next = 0;
+    return fill(reader, reader->own);
 }
 
 gotrace_status gotrace_reader_next(gotrace_reader *reader, const gotrace_event **event)
 {
-    /* In v2 the selection is part of producing an event. */
-    if (reader->v2 && reader->stage == GT_READING)
-        return gt_v2_next(reader, event);
-    if (reader->stage != GT_READING || reader->wanted.some)
-        return next_rare(reader, event);
-    return next_v1(reader, event);
+    if (!reader->own || reader->own_next == reader->own->count) {
+        gotrace_status status = fill_own(reader);
+        *event = &no_event;
+        if (status != GOTRACE_EVENT)
+            return status;
+    }
+    *event = &reader->own->events[reader->own_next++];
+    return GOTRACE_EVENT;
+}
+
+const gotrace_raw *gotrace_reader_raw(const gotrace_reader *reader)
+{
+    static const gotrace_raw none;
+    return reader->own_next > 0 ? &reader->own->raw[reader->own_next - 1] : &none;
+}
+
+/* A block that the caller does not use. NULL if memory is refused. */
+static gt_block *free_block(gotrace_reader *reader)
+{
+    gt_block *b = reader->blocks;
+    while (b && atomic_load_explicit(&b->used, memory_order_acquire))
+        b = b->next;
+    if (!b && (b = gt_block_new(&reader->heap, GT_BLOCK_EVENTS, false))) {
+        b->next = reader->blocks;
+        reader->blocks = b;
+    }
+    return b;
+}
+
+/* Moves the events of a record that gotrace_reader_next did not return yet. They have no details:
+ * those that a record is followed by are transitions. */
+static bool move_rest(gotrace_reader *reader, gt_block *b)
+{
+    gt_block *own = reader->own;
+    gt_block_clear(b);
+    b->public.generation = own->public.generation;
+    b->public.generation_index = own->public.generation_index;
+    for (; reader->own_next < own->count; reader->own_next++)
+        b->events[b->count++] = own->events[reader->own_next];
+    return b->count > 0;
+}
+
+gotrace_status gotrace_reader_next_block(gotrace_reader *reader, const gotrace_block **block)
+{
+    gotrace_status status = prepare(reader);
+    gt_block *b = status == GOTRACE_EVENT ? free_block(reader) : NULL;
+    *block = NULL;
+    if (status != GOTRACE_EVENT)
+        return status;
+    if (!b) {
+        gt_fail_memory(reader);
+        return GOTRACE_ERROR;
+    }
+    if (!reader->own || !move_rest(reader, b)) {
+        status = fill(reader, b);
+        if (status != GOTRACE_EVENT)
+            return status;
+    }
+    b->public.events = b->events;
+    b->public.count = b->count;
+    atomic_store_explicit(&b->used, true, memory_order_relaxed);
+    *block = &b->public;
+    return GOTRACE_EVENT;
+}
+
+void gotrace_block_release(const gotrace_block *block)
+{
+    gt_block *b = (gt_block *)(uintptr_t)block; /* its first member */
+    if (b)
+        atomic_store_explicit(&b->used, false, memory_order_release);
+}
+
+void gotrace_reader_select(gotrace_reader *reader, uint32_t kinds)
+{
+    reader->kinds = kinds;
 }
 
 static bool check_event(gotrace_reader *reader, gt_event *e, void *ctx)
@@ -640,20 +658,6 @@ size_t gotrace_reader_stack(const gotrace_reader *reader, uint64_t id, gotrace_f
     return n;
 }
 
-bool gt_shows_start(const gotrace_reader *reader, uint64_t id)
-{
-    const gt_entry *entry = gt_table_find(reader->stacks, id);
-    if (!entry || entry->shows_start)
-        return entry != NULL;
-    const uint8_t *p = entry->bytes, *end = p + entry->size;
-    gotrace_frame f = {0};
-    for (size_t n = 0; n < entry->count; n++)
-        p = read_frame(reader, p, end, &f);
-    bool shows = f.function_size > 0 || reader->summary.version < GT_FIRST_NUMBERED;
-    ((gt_entry *)(uintptr_t)entry)->shows_start = shows;
-    return shows;
-}
-
 gt_goroutine *gt_find_goroutine(gotrace_reader *reader, uint64_t id)
 {
     const gt_goroutines *all = reader->v2 ? &reader->v2->goroutines
@@ -671,12 +675,11 @@ const gotrace_goroutine *gotrace_reader_goroutine(gotrace_reader *reader, uint64
     const gt_goroutine *g = gt_find_goroutine(reader, id);
     if (!g || !g->known || id == 0)
         return NULL;
-    int64_t since = g->began == GOTRACE_NO_TIME ? g->since : g->began;
     reader->goroutine = (gotrace_goroutine){.id = id,
                                             .start_stack = reader->v2 ? 0 : g->start_stack,
                                             .creator = g->creator,
                                             .created = time_of(reader, g->created),
-                                            .since = time_of(reader, since),
+                                            .since = time_of(reader, g->since),
                                             .state = g->shown};
     return &reader->goroutine;
 }

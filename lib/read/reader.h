@@ -17,11 +17,11 @@
 #include "core/events.h"
 #include "core/source.h"
 #include "core/spill.h"
+#include "read/block.h"
 #include "read/tables.h"
 #include "core/wire.h"
 #include "read/faults.h"
 #include "read/goroutines.h"
-#include "read/wanted.h"
 
 #define GT_NONE UINT32_MAX
 
@@ -50,22 +50,9 @@ typedef struct gt_proc_index {
     uint32_t first_run, last_run;
 } gt_proc_index;
 
-/* What the briefs of a type of v1 have in common. */
-typedef struct gt_brief_type {
-    uint64_t head; /* type, kind, resource, flags */
-    const char *reason;
-    bool fits;       /* events of the type can be in brief */
-    bool transition; /* they are transitions */
-    bool goroutine;  /* of goroutines */
-    bool creates;
-    uint8_t start; /* position of the stack where a goroutine starts; 0: none */
-    uint8_t given;
-} gt_brief_type;
-
 /* The result of the first pass. */
 typedef struct gt_index {
     gt_v1_shape shapes[64];
-    gt_brief_type brief_types[64];
     gt_run *runs;
     size_t run_count, run_capacity;
     gt_proc_index *procs;
@@ -96,7 +83,10 @@ struct gotrace_reader {
     gotrace_error error;   /* why reading ended */
     gotrace_summary summary;
     uint64_t problems[GT_CLASSES];    /* by gotrace_class */
-    gotrace_event event;              /* v1: the last one returned */
+    uint32_t kinds;                   /* 1 << gotrace_kind of the events that are returned */
+    gt_block *own;                    /* of gotrace_reader_next; NULL before the first call */
+    size_t own_next;                  /* in it: the next event to return */
+    gt_block *blocks;                 /* of gotrace_reader_next_block */
     gotrace_goroutine goroutine;      /* the last one returned */
     const gt_table *strings, *stacks; /* tables of the current generation or of the trace */
     struct gt_v2 *v2;                 /* from 1.22 on; the following fields are then unused */
@@ -104,8 +94,6 @@ struct gotrace_reader {
     gt_order *order;
     gt_states *states;
     struct gt_pieces *pieces; /* v1: spans of time; NULL: one for all of the trace */
-    char *message;            /* of the last log event */
-    size_t message_capacity;
     uint64_t progress_done, progress_total;
     double ns_per_tick;
     int64_t first_ticks, last_ticks;
@@ -113,10 +101,8 @@ struct gotrace_reader {
     gt_faults faults;
     uint64_t reported; /* the first pass is repeated: what is before this was reported */
     size_t adopted;    /* number of pieces that were checked ahead; see ahead.h */
-    gt_wanted wanted;
-    int64_t since; /* v1, of a wanted event: gotrace_event.since in ticks */
-    bool stopped;  /* on_problem returned false */
-    bool quiet;    /* preliminary pass: problems are not reported */
+    bool stopped;      /* on_problem returned false */
+    bool quiet;        /* preliminary pass: problems are not reported */
     /* See user.h. */
     gt_map ended_tasks;   /* that did not begin again: id / 64 to a bit set */
     gt_map ends_reported; /* places of ends without a begin that were reported; value 1 */
@@ -145,16 +131,8 @@ bool gt_end_fault(gotrace_reader *reader) __attribute__((cold));
 bool gt_fail(gotrace_reader *reader) __attribute__((cold));
 bool gt_fail_memory(gotrace_reader *reader) __attribute__((cold));
 
-/* Whether the stack shows where its goroutine starts: its outermost frame has a function. (Go
- * writes some stacks as a single PC 0; before 1.7 no frame has a function.) */
-bool gt_shows_start(const gotrace_reader *reader, uint64_t id);
-
 /* A live goroutine; NULL: there is none with that id. */
 gt_goroutine *gt_find_goroutine(gotrace_reader *reader, uint64_t id);
-
-/* Determines which types of events are returned, and times in ticks, when the file is indexed or
- * the selection changes. */
-void gt_select_types(gotrace_reader *reader);
 
 /* All events were returned or checked: GOTRACE_END, or GOTRACE_ERROR. */
 gotrace_status gt_finish(gotrace_reader *reader);

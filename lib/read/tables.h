@@ -28,9 +28,8 @@ typedef struct gt_entry {
     uint64_t id;
     const uint8_t *bytes; /* NULL: no such entry */
     uint32_t size;
-    uint32_t count : 29;      /* of a stack: number of frames; of a string: see gt_v2.kept */
-    uint32_t used : 1;        /* something refers to it */
-    uint32_t shows_start : 1; /* of a stack: gt_shows_start found that */
+    uint32_t count : 29; /* of a stack: number of frames; of a string: see gt_v2.kept */
+    uint32_t used : 1;   /* something refers to it */
 } gt_entry;
 
 enum { GT_MAX_ENTRY_COUNT = (1 << 29) - 1 };

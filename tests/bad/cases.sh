@@ -55,7 +55,7 @@ make_tick_of_2_to_63() {
     printf "\x51${two_to_63}\x00" # GoSched
     finish
 }
-bad tick_of_2_to_63 1 time.order 'too early: it does not fit those of the proc'
+bad tick_of_2_to_63 1 time.order 'before that of the event that the sequence puts before it'
 
 make_goroutine_of_2_to_63() {
     begin

@@ -61,8 +61,8 @@ static bool follow(gotrace_reader *reader, const gotrace_event *e, void **tree)
         g->since = e->time;
     /* Up to Go 1.6 start_stack is a program counter, and there are no names. */
     gotrace_frame frame;
-    if (!g->start && e->start_stack && gotrace_reader_summary(reader)->version >= 7 &&
-        gotrace_reader_stack(reader, e->start_stack, &frame, 1) > 0 && frame.function)
+    if (!g->start && gotrace_event_start_stack(e) && gotrace_reader_summary(reader)->version >= 7 &&
+        gotrace_reader_stack(reader, gotrace_event_start_stack(e), &frame, 1) > 0 && frame.function)
         g->start = strndup(frame.function, frame.function_size);
     return true;
 }

@@ -100,8 +100,8 @@ lib/read/v1/order
 lib/read/v1/state
 lib/read/v1/values
 lib/read/v2/ahead
-lib/read/v2/brief
 lib/read/v2/follow
+lib/read/v2/output
 lib/read/v2/v2
 END
 }

@@ -44,12 +44,22 @@ void end(open_trace *t)
     ck_assert_msg(t->problems == 0, "%s", t->problem.message);
 }
 
+uint64_t ticks_now(const open_trace *t)
+{
+    return gotrace_reader_raw(t->reader)->ticks;
+}
+
+uint64_t value_of(gotrace_event e)
+{
+    return gotrace_event_value(&e);
+}
+
 gotrace_event expect(open_trace *t, unsigned type, int64_t proc, uint64_t ticks, uint64_t g)
 {
     gotrace_event e = next(t);
     ck_assert_uint_eq(e.type, type);
     ck_assert_int_eq(e.proc, proc);
-    ck_assert_uint_eq(e.ticks, ticks);
+    ck_assert_uint_eq(ticks_now(t), ticks);
     ck_assert_uint_eq(e.goroutine, g);
     return e;
 }

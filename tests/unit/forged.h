@@ -22,6 +22,12 @@ void close_forged(open_trace *t, forge *f);
 gotrace_event next(open_trace *t);
 
 /* Expect the next event to have that type, proc, tick and goroutine. */
+/* The ticks of the last event. */
+uint64_t ticks_now(const open_trace *t);
+
+/* gotrace_event_value. */
+uint64_t value_of(gotrace_event e);
+
 gotrace_event expect(open_trace *t, unsigned type, int64_t proc, uint64_t ticks, uint64_t g);
 
 /* Expect the end of a sound trace. */

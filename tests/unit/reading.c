@@ -45,26 +45,41 @@ static void add_stack(reading *r, const gotrace_reader *reader, uint64_t id)
 /* Read all fields, so that sanitizers detect invalid ones. */
 static void add_event(reading *r, gotrace_reader *reader, const gotrace_event *e)
 {
+    const gotrace_raw *raw = gotrace_reader_raw(reader);
     const uint64_t numbers[] = {
-        (uint64_t)e->time, e->ticks,
-        e->offset,         e->type,
-        e->kind,           e->resource,
-        e->from,           e->to,
-        e->range,          e->flags,
-        e->arg_count,      (uint64_t)e->proc,
-        (uint64_t)e->lane, (uint64_t)e->thread,
-        e->goroutine,      e->subject,
-        e->value,          e->stack,
-        e->start_stack,    e->cause,
+        (uint64_t)e->time,
+        raw->ticks,
+        e->offset,
+        e->type,
+        e->kind,
+        e->resource,
+        e->from,
+        e->to,
+        e->range,
+        e->flags,
+        raw->arg_count,
+        (uint64_t)e->proc,
+        (uint64_t)e->thread,
+        e->goroutine,
+        e->subject,
+        gotrace_event_value(e),
+        e->stack,
+        gotrace_event_start_stack(e),
+        gotrace_event_cause(e),
+        gotrace_event_details(e)->arg_count,
+        raw->generation,
+        raw->generation_index,
     };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         add_number(r, numbers[i]);
-    for (size_t i = 0; i < e->arg_count; i++)
-        add_number(r, e->args[i]);
-    if (e->reason)
-        add(r, e->reason, strlen(e->reason));
-    add(r, e->text, e->text_size);
-    add(r, e->message, e->message_size);
+    for (size_t i = 0; i < raw->arg_count; i++)
+        add_number(r, raw->args[i]);
+    for (size_t i = 0; i < gotrace_event_details(e)->arg_count; i++)
+        add_number(r, gotrace_event_details(e)->args[i]);
+    if (gotrace_event_reason(e))
+        add(r, gotrace_event_reason(e), strlen(gotrace_event_reason(e)));
+    add(r, gotrace_event_details(e)->text, gotrace_event_details(e)->text_size);
+    add(r, gotrace_event_details(e)->message, gotrace_event_details(e)->message_size);
     add_stack(r, reader, e->stack);
     r->events++;
     const gotrace_goroutine *g = gotrace_reader_goroutine(reader, e->goroutine);

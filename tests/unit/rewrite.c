@@ -35,7 +35,7 @@ static gotrace_status next_event(open_source *s, const gotrace_event **e)
     gotrace_status status = gotrace_reader_next(s->reader, e);
     s->frequency = gotrace_reader_summary(s->reader)->frequency;
     if (s->first == 0)
-        s->first = (*e)->generation;
+        s->first = gotrace_reader_raw(s->reader)->generation;
     return status;
 }
 
@@ -129,8 +129,8 @@ static size_t write_args(const open_source *s, gotrace_writer *w, const gotrace_
     size_t count = gotrace_event_args(spec, s->version, all), n = 0, k = 0;
     bool v2 = gt_is_v2(s->version);
     if (v2 && spec->code == GOTRACE_V2_CPUSample) {
-        out[0] = ticks_of(s, e->ticks);
-        memcpy(out + 1, e->args, 3 * sizeof *out);
+        out[0] = ticks_of(s, gotrace_reader_raw(s->reader)->ticks);
+        memcpy(out + 1, gotrace_reader_raw(s->reader)->args, 3 * sizeof *out);
         return 4;
     }
     if (spec->flags & GOTRACE_SPEC_STACK)
@@ -138,7 +138,7 @@ static size_t write_args(const open_source *s, gotrace_writer *w, const gotrace_
     for (size_t i = 0; i < count; i++) {
         if (all[i]->kind == GOTRACE_ARG_DSEQ || all[i]->kind == GOTRACE_ARG_DT)
             continue;
-        uint64_t v = e->args[k++];
+        uint64_t v = gotrace_reader_raw(s->reader)->args[k++];
         switch (all[i]->kind) {
         case GOTRACE_ARG_SEQ: continue;
         case GOTRACE_ARG_STRING: v = write_string(s, w, e->proc, v); break;
@@ -156,8 +156,11 @@ static size_t write_args(const open_source *s, gotrace_writer *w, const gotrace_
 
 static void report_sync(const open_source *s, gotrace_writer *w, const gotrace_event *e)
 {
-    gotrace_clocks clocks = {ticks_of(s, e->args[0]), e->args[1], e->args[2], e->args[3]};
-    ck_assert_int_eq(gotrace_writer_at(w, ticks_of(s, e->ticks)), GOTRACE_OK);
+    gotrace_clocks clocks = {ticks_of(s, gotrace_event_details(e)->args[0]),
+                             gotrace_event_details(e)->args[1], gotrace_event_details(e)->args[2],
+                             gotrace_event_details(e)->args[3]};
+    ck_assert_int_eq(gotrace_writer_at(w, ticks_of(s, gotrace_reader_raw(s->reader)->ticks)),
+                     GOTRACE_OK);
     gotrace_status status = gotrace_writer_advance(w, e->flags & GOTRACE_EVENT_CLOCKS ? &clocks
                                                                                       : NULL);
     ck_assert_msg(status == GOTRACE_OK, "%s", gotrace_writer_error(w)->message);
@@ -179,10 +182,11 @@ static void report_event(const open_source *s, gotrace_writer *w, const gotrace_
             report_sync(s, w, e);
         return;
     }
-    bool first = e->generation == s->first && !(left_out & REWRITE_NO_SYNCS);
+    bool first = gotrace_reader_raw(s->reader)->generation == s->first &&
+                 !(left_out & REWRITE_NO_SYNCS);
     if ((left_out & REWRITE_NO_STATUSES) && !first && is_status(s->version, e->type))
         return;
-    gotrace_status status = gotrace_writer_at(w, ticks_of(s, e->ticks));
+    gotrace_status status = gotrace_writer_at(w, ticks_of(s, gotrace_reader_raw(s->reader)->ticks));
     ck_assert_msg(status == GOTRACE_OK, "%s", gotrace_writer_error(w)->message);
     uint64_t args[GOTRACE_MAX_ARGS];
     gotrace_event_data h = {
@@ -192,13 +196,14 @@ static void report_event(const open_source *s, gotrace_writer *w, const gotrace_
         .goroutine = e->goroutine,
         .args = args,
         .stack = report_stack(s, w, e->stack),
-        .data = e->message,
-        .data_size = gt_is_v2(s->version) ? 0 : e->message_size,
+        .data = gotrace_event_details(e)->message,
+        .data_size = gt_is_v2(s->version) ? 0 : gotrace_event_details(e)->message_size,
     };
     h.arg_count = write_args(s, w, e, h.spec, args);
     status = gotrace_writer_event(w, &h);
     ck_assert_msg(status == GOTRACE_OK, "%s at %llu: %s", h.spec->name,
-                  (unsigned long long)e->ticks, gotrace_writer_error(w)->message);
+                  (unsigned long long)gotrace_reader_raw(s->reader)->ticks,
+                  gotrace_writer_error(w)->message);
 }
 
 /* v1: TimerGoroutine gives a goroutine special permissions, so it is passed first. */
@@ -292,10 +297,12 @@ static void say_args(blob *line, const open_source *s, const gotrace_event *e)
         unsigned kind = all[i]->kind;
         if (kind == GOTRACE_ARG_DSEQ || kind == GOTRACE_ARG_DT)
             continue;
-        uint64_t v = e->args[k++];
+        const gotrace_raw *raw = gotrace_reader_raw(s->reader);
+        uint64_t v = k < raw->arg_count ? raw->args[k] : 0;
+        k++;
         bool chosen = kind == GOTRACE_ARG_SEQ || kind == GOTRACE_ARG_STRING ||
                       kind == GOTRACE_ARG_STACK || (kind == GOTRACE_ARG_START && s->version >= 7);
-        if (!chosen && k <= e->arg_count)
+        if (!chosen && k <= raw->arg_count)
             append_text(line, " %s=%llu", all[i]->name, (unsigned long long)v);
     }
 }
@@ -306,17 +313,18 @@ static char *line_of(const open_source *s, const gotrace_event *e)
     const gotrace_event_spec *spec = gotrace_event_spec_of(s->version, e->type);
     append_text(&line, "%s p=%lld m=%lld g=%llu subject=%llu %s>%s value=%llu flags=%u range=%u",
                 spec ? spec->name : "Sync", (long long)e->proc, (long long)e->thread,
-                (unsigned long long)e->goroutine, (unsigned long long)e->subject,
+                (unsigned long long)e->goroutine, spec ? (unsigned long long)e->subject : 0,
                 gotrace_state_name(e->from), gotrace_state_name(e->to),
-                (unsigned long long)e->value, e->flags, e->range);
+                (unsigned long long)gotrace_event_value(e), e->flags, e->range);
     say_args(&line, s, e);
-    if (e->reason)
-        say_bytes(&line, "reason", e->reason, strlen(e->reason));
-    say_bytes(&line, "text", e->text, e->text_size);
-    say_bytes(&line, "message", e->message, e->message_size);
+    if (gotrace_event_reason(e))
+        say_bytes(&line, "reason", gotrace_event_reason(e), strlen(gotrace_event_reason(e)));
+    say_bytes(&line, "text", gotrace_event_details(e)->text, gotrace_event_details(e)->text_size);
+    say_bytes(&line, "message", gotrace_event_details(e)->message,
+              gotrace_event_details(e)->message_size);
     say_stack(&line, s, "stack", e->stack);
     if (s->version >= 7)
-        say_stack(&line, s, "start", e->start_stack);
+        say_stack(&line, s, "start", gotrace_event_start_stack(e));
     blob_write(&line, "", 1);
     return (char *)line.bytes;
 }
@@ -343,7 +351,8 @@ listing listing_of(const blob *trace)
             t.events = realloc(t.events, t.capacity * sizeof *t.events);
             ck_assert_ptr_nonnull(t.events);
         }
-        t.events[t.count++] = (listed_event){ticks_of(&s, e->ticks), e->ticks, line_of(&s, e)};
+        t.events[t.count++] = (listed_event){ticks_of(&s, gotrace_reader_raw(s.reader)->ticks),
+                                             gotrace_reader_raw(s.reader)->ticks, line_of(&s, e)};
     }
     ck_assert_int_eq(status, GOTRACE_END);
     t.frequency = s.frequency;

@@ -78,26 +78,39 @@ static void compare_stacks(const pair *p, uint64_t id)
     }
 }
 
-static void compare_events(const pair *p)
+static void compare_members(const pair *p)
 {
+    const gotrace_raw *raw = gotrace_reader_raw(p->readers[0]);
     const gotrace_event *a = p->direct, *b = p->fed;
     bool transition = a->kind == GOTRACE_KIND_TRANSITION || a->kind == GOTRACE_KIND_SYSCALL;
     MUST(a->time == b->time && a->offset == b->offset);
     MUST(a->type == b->type && a->kind == b->kind && a->resource == b->resource);
     MUST(a->from == b->from && a->to == b->to && a->range == b->range && a->flags == b->flags);
-    MUST(a->proc == b->proc && a->lane == b->lane && a->thread == b->thread);
-    MUST(a->generation == b->generation && a->generation_index == b->generation_index);
+    MUST(a->proc == b->proc && a->thread == b->thread);
+    MUST(raw->generation == p->feed.generation &&
+         raw->generation_index == p->feed.generation_index);
     MUST(a->goroutine == b->goroutine);
-    MUST(a->subject == b->subject && a->value == b->value && a->cause == b->cause);
-    MUST(a->stack == b->stack && a->start_stack == b->start_stack);
-    MUST(transition || a->arg_count == b->arg_count);
-    MUST(transition || a->arg_count == 0 ||
-         memcmp(a->args, b->args, a->arg_count * sizeof *a->args) == 0);
-    MUST(!a->reason == !b->reason && (!a->reason || strcmp(a->reason, b->reason) == 0));
-    MUST(same_text(a->text, a->text_size, b->text, b->text_size));
-    MUST(same_text(a->message, a->message_size, b->message, b->message_size));
-    compare_stacks(p, a->stack);
-    compare_stacks(p, a->start_stack);
+    MUST(a->subject == b->subject && gotrace_event_value(a) == gotrace_event_value(b) &&
+         gotrace_event_cause(a) == gotrace_event_cause(b));
+    MUST(a->stack == b->stack && gotrace_event_start_stack(a) == gotrace_event_start_stack(b));
+    MUST(transition || gotrace_event_details(a)->arg_count == gotrace_event_details(b)->arg_count);
+    MUST(transition || gotrace_event_details(a)->arg_count == 0 ||
+         memcmp(gotrace_event_details(a)->args, gotrace_event_details(b)->args,
+                gotrace_event_details(a)->arg_count * sizeof *gotrace_event_details(a)->args) == 0);
+    MUST(!gotrace_event_reason(a) == !gotrace_event_reason(b) &&
+         (!gotrace_event_reason(a) ||
+          strcmp(gotrace_event_reason(a), gotrace_event_reason(b)) == 0));
+    MUST(same_text(gotrace_event_details(a)->text, gotrace_event_details(a)->text_size,
+                   gotrace_event_details(b)->text, gotrace_event_details(b)->text_size));
+    MUST(same_text(gotrace_event_details(a)->message, gotrace_event_details(a)->message_size,
+                   gotrace_event_details(b)->message, gotrace_event_details(b)->message_size));
+}
+
+static void compare_events(const pair *p)
+{
+    compare_members(p);
+    compare_stacks(p, p->direct->stack);
+    compare_stacks(p, gotrace_event_start_stack(p->direct));
 }
 
 /* Reads up to that many events, in brief from the first one on. */
@@ -109,7 +122,7 @@ static gotrace_status read_pair(pair *p, uint64_t most)
         if (status != GOTRACE_EVENT)
             return status;
         compare_events(p);
-        p->last_index = p->direct->generation_index;
+        p->last_index = p->feed.generation_index;
         feed_begin(&p->feed, p->threaded);
         MUST(!p->feed.thread == !p->threaded);
     }
@@ -242,47 +255,33 @@ START_TEST(wide_places)
 }
 END_TEST
 
-/* Reads a trace by gotrace_reader_next_briefs. Returns the number of events, *briefs: of those in
- * brief. */
-static uint64_t count_briefs(const blob *content, bool selects, uint64_t *briefs)
-{
-    enum { MOST_BRIEFS = 7 };
-    pair p;
-    gotrace_brief list[MOST_BRIEFS];
-    const gotrace_event *e;
-    uint64_t events = 0;
-    size_t count;
-    *briefs = 0;
-    ck_assert(pair_open(&p, content, false));
-    if (selects)
-        gotrace_reader_select(p.readers[0], UINT32_MAX, 0);
-    while (gotrace_reader_next_briefs(p.readers[0], list, MOST_BRIEFS, &count, &e) ==
-           GOTRACE_EVENT) {
-        MUST(count <= MOST_BRIEFS && (e || count > 0));
-        for (size_t i = 0; i < count; i++) {
-            MUST(list[i].kind == GOTRACE_KIND_TRANSITION || list[i].kind == GOTRACE_KIND_SYSCALL);
-            MUST(list[i].given < GOTRACE_BRIEF_OTHER);
-        }
-        events += count + (e != NULL);
-        *briefs += count;
-    }
-    events += count;
-    *briefs += count;
-    pair_close(&p);
-    return events;
-}
-
-/* Most events are returned in brief; after gotrace_reader_select none is. */
-START_TEST(brief_events)
+/* Blocks have the same events as gotrace_reader_next returns, and remain valid while others are
+ * read. */
+START_TEST(blocks_stay)
 {
     static const char *const names[] = {"go1.19-chan.trace", "go1.22-chan.trace"};
+    enum { KEPT = 5 };
     blob content = trace_sample(names[_i]);
-    uint64_t briefs, selected;
-    uint64_t count = count_briefs(&content, false, &briefs);
-    ck_assert_uint_gt(briefs, count / 2);
-    ck_assert_uint_lt(briefs, count);
-    ck_assert_uint_eq(count_briefs(&content, true, &selected), count);
-    ck_assert_uint_eq(selected, 0);
+    const gotrace_block *kept[KEPT] = {NULL}, *block;
+    pair p;
+    size_t n = 0;
+    ck_assert(pair_open(&p, &content, false));
+    while (gotrace_reader_next_block(p.readers[1], &block) == GOTRACE_EVENT || n % KEPT != 0) {
+        const gotrace_block *old = kept[n % KEPT];
+        MUST(!block || block->count > 0);
+        for (size_t i = 0; old && i < old->count; i++) {
+            MUST(gotrace_reader_next(p.readers[0], &p.direct) == GOTRACE_EVENT);
+            p.fed = &old->events[i];
+            p.feed.generation = old->generation;
+            p.feed.generation_index = old->generation_index;
+            compare_members(&p);
+        }
+        gotrace_block_release(old);
+        kept[n++ % KEPT] = block;
+    }
+    for (size_t i = 0; i < KEPT; i++)
+        gotrace_block_release(kept[i]);
+    pair_close(&p);
     blob_free(&content);
 }
 END_TEST
@@ -292,7 +291,7 @@ int main(void)
     Suite *suite = suite_create("feed");
     TCase *cases = tcase_create("feed");
     tcase_add_loop_test(cases, wide_places, 0, sizeof wide_ids / sizeof *wide_ids);
-    tcase_add_loop_test(cases, brief_events, 0, 2);
+    tcase_add_loop_test(cases, blocks_stay, 0, 2);
     tcase_add_loop_test(cases, whole_traces, 0, 2);
     tcase_add_loop_test(cases, repeated_generation, 0, 2);
     tcase_add_loop_test(cases, stopped, 0, 2);

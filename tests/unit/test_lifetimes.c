@@ -56,18 +56,21 @@ static void check_strings(const trace_file *file)
         GOTRACE_OK);
     ck_assert_int_eq(gotrace_reader_open(source, NULL, &reader, NULL), GOTRACE_OK);
     while (gotrace_reader_next(reader, &e) == GOTRACE_EVENT) {
-        if (e->generation != generation)
+        const uint64_t now = gotrace_reader_raw(reader)->generation;
+        if (now != generation)
             drop(&frames);
-        generation = e->generation;
-        if (e->reason)
-            keep(&reasons, e->reason, strlen(e->reason));
+        generation = now;
+        if (gotrace_event_reason(e))
+            keep(&reasons, gotrace_event_reason(e), strlen(gotrace_event_reason(e)));
         if (e->stack && gotrace_reader_stack(reader, e->stack, &frame, 1) > 0)
             keep(&frames, frame.function, frame.function_size);
         if (++events % 512 == 0)
             check_kept(&frames, file->path);
         /* further calls must not invalidate the event's own strings */
-        if (e->text)
-            ck_assert_ptr_eq(memchr(e->text, 1, e->text_size), NULL);
+        if (gotrace_event_details(e)->text)
+            ck_assert_ptr_eq(
+                memchr(gotrace_event_details(e)->text, 1, gotrace_event_details(e)->text_size),
+                NULL);
     }
     check_kept(&reasons, file->path);
     check_kept(&frames, file->path);

@@ -33,16 +33,24 @@ static gotrace_event event_of(const char *type, gotrace_kind kind)
 
     return (gotrace_event){.type = spec ? spec->code : 0,
                            .kind = (uint8_t)kind,
-                           .ticks = 70,
                            .thread = 5,
                            .proc = 2,
-                           .goroutine = 9,
-                           .generation = 1};
+                           .goroutine = 9};
+}
+
+/* Gives the event details. */
+static void give(gotrace_event *e, const gotrace_details *details)
+{
+    e->given = GOTRACE_GIVEN_DETAILS;
+    e->extra.details = details;
 }
 
 static void expect(const char *name, const gotrace_event *event, const char *wanted)
 {
-    const print_source from = {.version = 26, .reader = reader};
+    const gotrace_details *d = gotrace_event_details(event);
+    const gotrace_raw raw = {
+        .ticks = 70, .args = d->args, .arg_count = d->arg_count, .generation = 1};
+    const print_source from = {.version = 26, .raw = &raw, .reader = reader};
     blob b = {0};
     out o;
 
@@ -61,8 +69,7 @@ START_TEST(none_is_minus_one)
     e.thread = GOTRACE_NO_THREAD;
     e.proc = GOTRACE_NO_PROC;
     e.goroutine = 0;
-    e.text = "a\"b\n";
-    e.text_size = 4;
+    give(&e, &(gotrace_details){.text = "a\"b\n", .text_size = 4});
     expect("go", &e, "M=-1 P=-1 G=-1 Label Time=70 Label=\"a\\\"b\\n\" Resource=Goroutine(-1)\n");
 }
 END_TEST
@@ -95,7 +102,8 @@ START_TEST(empty_blocks)
     e.subject = 9;
     e.from = GOTRACE_STATE_RUNNING;
     e.to = GOTRACE_STATE_RUNNABLE;
-    e.reason = "preempted";
+    e.given = GOTRACE_GIVEN_REASON;
+    e.extra.reason = "preempted";
     e.stack = 3;
     expect("go", &e,
            "M=5 P=2 G=9 StateTransition Time=70 GoID=9 Running->Runnable Reason=\"preempted\"\n"
@@ -108,15 +116,15 @@ START_TEST(ranges)
     gotrace_event e = event_of("STWEnd", GOTRACE_KIND_RANGE_END);
     e.range = GOTRACE_RANGE_STW;
     e.subject = 9;
-    e.reason = "why \"so\"";
+    e.given = GOTRACE_GIVEN_REASON;
+    e.extra.reason = "why \"so\"";
     expect("go", &e,
            "M=5 P=2 G=9 RangeEnd Time=70 Name=\"stop-the-world (why \\\"so\\\")\" "
            "Scope=Goroutine(9) Attributes=[]\n");
     e = event_of("GCSweepEnd", GOTRACE_KIND_RANGE_END);
     e.range = GOTRACE_RANGE_SWEEP;
     e.subject = 2;
-    e.args = (const uint64_t[]){100, UINT64_MAX};
-    e.arg_count = 2;
+    give(&e, &(gotrace_details){.args = (const uint64_t[]){100, UINT64_MAX}, .arg_count = 2});
     expect("go", &e,
            "M=5 P=2 G=9 RangeEnd Time=70 Name=\"GC incremental sweep\" Scope=Proc(2) "
            "Attributes=[\"bytes swept\"=Value{Uint64(100)} "
@@ -136,12 +144,11 @@ START_TEST(tasks_without_parent)
 {
     gotrace_event e = event_of("UserTaskEnd", GOTRACE_KIND_TASK_END);
     e.subject = 3;
-    e.value = UINT64_MAX;
+    give(&e, &(gotrace_details){.value = UINT64_MAX});
     expect("go", &e, "M=5 P=2 G=9 TaskEnd Time=70 ID=3 Parent=18446744073709551615 Type=\"\"\n");
     e = event_of("UserTaskBegin", GOTRACE_KIND_TASK_BEGIN);
     e.subject = 3;
-    e.text = "t";
-    e.text_size = 1;
+    give(&e, &(gotrace_details){.text = "t", .text_size = 1});
     expect("go", &e, "M=5 P=2 G=9 TaskBegin Time=70 ID=3 Parent=18446744073709551615 Type=\"t\"\n");
     expect("text", &e,
            "   0.000000000  M5       P2   G9      UserTaskBegin     task begins T3 \"t\"\n");
@@ -152,12 +159,13 @@ START_TEST(syncs)
 {
     gotrace_event e = event_of("", GOTRACE_KIND_SYNC);
     e.thread = GOTRACE_NO_THREAD;
-    e.proc = e.lane = GOTRACE_NO_PROC;
+    e.proc = GOTRACE_NO_PROC;
     e.goroutine = 0;
-    e.value = 2;
+    e.subject = 1;
     e.flags = GOTRACE_EVENT_CLOCKS;
-    e.args = (const uint64_t[]){64, 65, 1700000000, 500000000};
-    e.arg_count = 4;
+    give(&e, &(gotrace_details){.args = (const uint64_t[]){64, 65, 1700000000, 500000000},
+                                .arg_count = 4,
+                                .value = 1});
     expect("go", &e,
            "M=-1 P=-1 G=-1 Sync Time=70 N=2 Trace=64 Mono=65 Wall=2023-11-14T22:13:20.5Z\n");
     expect("text", &e,
@@ -169,7 +177,7 @@ START_TEST(syncs)
            "\"wall\":\"2023-11-14T22:13:20.5Z\",\"wall_seconds\":1700000000,"
            "\"wall_nanoseconds\":500000000}}\n");
     e.flags = 0;
-    e.generation = 0;
+    e.subject = 0;
     expect("text", &e, "   0.000000000  -        -    -       Sync              the trace ends\n");
 }
 END_TEST

@@ -291,7 +291,7 @@ static void compare_last(const blob *trace, int version, uint64_t end_ns)
     ck_assert_int_eq(gotrace_reader_open(source, NULL, &reader, NULL), GOTRACE_OK);
     while (gotrace_reader_next(reader, &e) == GOTRACE_EVENT)
         if (e->kind == GOTRACE_KIND_METRIC && e->type == GOTRACE_V2_HeapAlloc)
-            last[e->value & 1] = (e->value >> 1) + 1;
+            last[gotrace_event_value(e) & 1] = (gotrace_event_value(e) >> 1) + 1;
     for (unsigned i = 0; i < THREADS; i++)
         ck_assert_msg(last[i] >= counted->counts[i][HEAP] ||
                           end_ns - counted->heap_ns[i] >= FLIGHT_NS,

@@ -312,11 +312,11 @@ START_TEST(numbers)
                      GOTRACE_OK);
     ck_assert_int_eq(gotrace_reader_open(source, NULL, &reader, NULL), GOTRACE_OK);
     while (gotrace_reader_next(reader, &e) == GOTRACE_EVENT) {
-        if (e->kind == GOTRACE_KIND_SYNC && e->generation)
-            ck_assert_uint_eq(e->generation, ++generation);
+        if (e->kind == GOTRACE_KIND_SYNC && e->subject)
+            ck_assert_uint_eq(e->subject, ++generation);
         if ((e->kind == GOTRACE_KIND_RANGE_BEGIN || e->kind == GOTRACE_KIND_RANGE_ACTIVE) &&
             e->range == GOTRACE_RANGE_GC)
-            ck_assert_uint_eq(e->args[0], ++gc);
+            ck_assert_uint_eq(gotrace_event_details(e)->args[0], ++gc);
     }
     ck_assert_uint_eq(generation, 8);
     ck_assert_uint_gt(gc, 42);

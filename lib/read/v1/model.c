@@ -33,51 +33,24 @@ const char *gotrace_stw_reason(int version, uint64_t kind)
     return stw_reasons[kind < sizeof stw_reasons / sizeof *stw_reasons ? kind : 0];
 }
 
-static void set_text(const gotrace_reader *reader, gotrace_event *out, uint64_t string)
+static bool set_text(const gotrace_reader *reader, gt_block *b, gotrace_details *d, uint64_t string)
 {
-    out->text_size = 0;
-    out->text = gotrace_reader_string(reader, string, &out->text_size);
+    d->text = gotrace_reader_string(reader, string, &d->text_size);
+    if (d->text)
+        d->text = gt_block_keep(b, d->text, d->text_size);
+    return !b->failed;
 }
 
 /* Reads the message of a log from the file, because it is not in a table. */
-static bool load_message(gotrace_reader *reader, const gt_event *e, gotrace_event *out)
+static bool load_message(gotrace_reader *reader, gt_block *b, const gt_event *e, gotrace_details *d)
 {
-    void *message = reader->message;
-    size_t got;
-    if (!gt_grow(&reader->heap, &message, &reader->message_capacity, e->data_size + (size_t)1, 1))
-        return gt_fail_memory(reader);
-    reader->message = message;
-    if (gt_read_bytes(reader, e->offset + e->data_at, reader->message, e->data_size, &got) < 0)
+    char *message = gt_block_alloc(b, e->data_size);
+    if (!message)
+        return false;
+    if (gt_read_bytes(reader, e->offset + e->data_at, message, e->data_size, &d->message_size) < 0)
         return gt_fail(reader);
-    out->message = reader->message;
-    out->message_size = got;
+    d->message = message;
     return true;
-}
-
-/* What only transitions have. */
-typedef struct changed {
-    uint64_t subject, cause, start_stack;
-} changed;
-
-/* Sets the members of a transition. Returns those of its head. */
-static inline gt_head fill_transition(const gt_event *e, const gt_v1_shape *shape,
-                                      const gt_effect *effect, uint8_t resource, int64_t proc,
-                                      changed *out)
-{
-    gt_head states = GT_HEAD_OF(from, effect->from) | GT_HEAD_OF(to, effect->to);
-    if (resource == GOTRACE_RESOURCE_PROC) {
-        out->subject = (uint64_t)proc;
-        return states;
-    }
-    out->subject = effect->goroutine ? effect->goroutine->id : e->goroutine;
-    if (effect->to == GOTRACE_STATE_RUNNING && effect->from != GOTRACE_STATE_RUNNING)
-        out->cause = effect->cause;
-    if (shape->start)
-        out->start_stack = e->args[shape->start - 1];
-    bool was_there = shape->action == GT_ACTION_CREATE &&
-                     effect->from == GOTRACE_STATE_UNDETERMINED;
-    bool initial = was_there || shape->does->initial;
-    return states | GT_HEAD_OF(flags, initial ? GOTRACE_EVENT_INITIAL : 0);
 }
 
 /* The mode is 0 or 1; others have no meaning. */
@@ -88,199 +61,113 @@ static gotrace_kind kind_of_region(uint64_t mode)
                        : GOTRACE_KIND_NONE;
 }
 
-/* A sample without a proc has proc -1. */
-static void set_sample(gotrace_event *out)
-{
-    out->lane = (int64_t)out->args[1];
-    out->proc = out->args[1] == UINT64_MAX ? GOTRACE_NO_PROC : out->lane;
-}
-
-/* Fields that depend on more than the type, of an event whose shape is detailed. */
-static bool fill_details(gotrace_reader *reader, const gt_event *e, const gt_v1_shape *shape,
-                         const gt_effect *effect, gotrace_event *out)
-{
-    if (shape->task)
-        out->subject = e->args[shape->task - 1];
-    if (shape->parent)
-        out->value = e->args[shape->parent - 1];
-    if (shape->string)
-        set_text(reader, out, e->args[shape->string - 1]);
-    switch ((gt_action)shape->action) {
-    case GT_ACTION_METRIC: out->value = out->args[0]; break;
-    case GT_ACTION_RANGE_BEGIN:
-        if (shape->range == GOTRACE_RANGE_STW)
-            out->reason = gotrace_stw_reason(reader->summary.version, e->args[0]);
-        break;
-    case GT_ACTION_TASK_END: set_text(reader, out, effect->ended_name); break;
-    case GT_ACTION_REGION: out->kind = (uint8_t)kind_of_region(e->args[1]); break;
-    case GT_ACTION_LOG: return load_message(reader, e, out);
-    case GT_ACTION_SAMPLE: set_sample(out); break;
-    case GT_ACTION_UNKNOWN: /* the row is sufficient */
-    case GT_ACTION_NONE:
-    case GT_ACTION_CREATE:
-    case GT_ACTION_START:
-    case GT_ACTION_STOP:
-    case GT_ACTION_WAKE:
-    case GT_ACTION_EXIT:
-    case GT_ACTION_FOUND:
-    case GT_ACTION_SYSCALL:
-    case GT_ACTION_PROC_START:
-    case GT_ACTION_PROC_STOP:
-    case GT_ACTION_RANGE_END:
-    case GT_ACTION_TASK_BEGIN: break;
-    }
-    return true;
-}
-
-/* The goroutine leaves a state, or makes a short system call. Returns whether the end of the state
- * is selected, and it lasted as long as wanted. */
-GT_INLINE bool lasted(gotrace_reader *reader, const gt_event *e, gt_goroutine *g, uint8_t state)
-{
-    const gt_wanted *w = &reader->wanted;
-    int64_t began = g->began;
-    bool known = reader->states->started && state != GOTRACE_STATE_UNDETERMINED;
-    g->began = known ? e->ticks : GOTRACE_NO_TIME;
-    if (!gt_is_lasting(w, state) || began == GOTRACE_NO_TIME)
-        return w->from >> state & 1;
-    reader->since = began;
-    /* In a damaged trace a state may end before it began: it took no time. */
-    if (w->least[state] == 0)
-        return true;
-    return gt_time_between(began, e->ticks) >= w->least_ticks[state] &&
-           gt_time_between(gt_time_of(reader, began), gt_time_of(reader, e->ticks)) >=
-               w->least[state];
-}
-
-void gt_model_set_since(const gotrace_reader *reader, gotrace_event *out)
-{
-    if (reader->since != GOTRACE_NO_TIME)
-        out->since = gt_time_of(reader, reader->since);
-}
-
-/* A transition of a goroutine whose kind is not wanted. */
-static bool wants_change(const gotrace_reader *reader, const gt_event *e, const gt_v1_shape *shape,
-                         const gt_effect *effect, bool long_enough)
-{
-    const gt_wanted *w = &reader->wanted;
-    gt_goroutine *g = effect->goroutine;
-    bool creates = shape->action == GT_ACTION_CREATE;
-    if (!g || shape->does->initial || (creates && effect->from == GOTRACE_STATE_UNDETERMINED) ||
-        (gt_is_lasting(w, GOTRACE_STATE_RUNNING) && !reader->states->started))
-        return true;
-    bool created = creates && effect->from == GOTRACE_STATE_NOT_EXIST;
-    uint64_t stack = created ? g->start_stack : g->id == e->goroutine ? e->stack : 0;
-    bool starts = !g->shown_start && stack != 0 && gt_shows_start(reader, stack);
-    g->shown_start = g->shown_start || starts;
-    return starts || created ||
-           (effect->from != effect->to && (long_enough || w->into >> effect->to & 1));
-}
-
 static uint8_t kind_of(const gt_event *e, const gt_v1_shape *shape)
 {
     if (e->flags & GOTRACE_EVENT_FUTILE)
-        return GOTRACE_KIND_NONE;
+        return GOTRACE_KIND_NONE; /* no effect and no meaning */
     if (e->flags & GT_EVENT_BLOCKS)
         return GOTRACE_KIND_TRANSITION;
     return shape->action == GT_ACTION_REGION ? (uint8_t)kind_of_region(e->args[1]) : shape->kind;
 }
 
-bool gt_model_wants(gotrace_reader *reader, const gt_event *e, const gt_effect *effect)
+/* Gives an event what depends on more than its type. */
+static bool set_details(gotrace_reader *reader, const gt_event *e, const gt_v1_shape *shape,
+                        const gt_effect *effect, gt_block *b, gotrace_event *out)
 {
-    const gt_wanted *w = &reader->wanted;
+    uint64_t cause = gotrace_event_cause(out);
+    gotrace_details *d = gt_block_details(b, out, e->args, shape->slots);
+    d->cause = cause;
+    if (shape->task)
+        out->subject = e->args[shape->task - 1];
+    if (shape->parent)
+        d->value = e->args[shape->parent - 1];
+    if (shape->string && !set_text(reader, b, d, e->args[shape->string - 1]))
+        return false;
+    if (shape->action == GT_ACTION_TASK_END)
+        return set_text(reader, b, d, effect->ended_name);
+    if (shape->action == GT_ACTION_RANGE_BEGIN && shape->range == GOTRACE_RANGE_STW)
+        d->reason = gotrace_stw_reason(reader->summary.version, e->args[0]);
+    return shape->action != GT_ACTION_LOG || load_message(reader, b, e, d);
+}
+
+/* Sets what only transitions have. Returns members of the head. */
+GT_INLINE gt_head set_transition(const gt_event *e, const gt_v1_shape *shape,
+                                 const gt_effect *effect, uint8_t resource, int64_t proc,
+                                 gotrace_event *out)
+{
+    gt_head states = GT_HEAD_OF(from, effect->from) | GT_HEAD_OF(to, effect->to);
+    if (resource == GOTRACE_RESOURCE_PROC) {
+        out->subject = (uint64_t)proc;
+        return states;
+    }
+    out->subject = effect->goroutine ? effect->goroutine->id : e->goroutine;
+    if (shape->kind == GOTRACE_KIND_TRANSITION && shape->does->text) {
+        states |= GT_HEAD_OF(given, GOTRACE_GIVEN_REASON);
+        out->extra.reason = shape->does->text;
+    } else if (shape->start) {
+        states |= GT_HEAD_OF(given, GOTRACE_GIVEN_START_STACK);
+        out->extra.start_stack = e->args[shape->start - 1];
+    } else if (effect->to == GOTRACE_STATE_RUNNING && effect->from != GOTRACE_STATE_RUNNING) {
+        out->extra.cause = effect->cause;
+    }
+    bool was_there = shape->action == GT_ACTION_CREATE &&
+                     effect->from == GOTRACE_STATE_UNDETERMINED;
+    bool initial = was_there || shape->does->initial;
+    return states | GT_HEAD_OF(flags, initial ? GOTRACE_EVENT_INITIAL : 0);
+}
+
+/* Sets what other events have. */
+static bool set_other(gotrace_reader *reader, const gt_event *e, const gt_v1_shape *shape,
+                      const gt_effect *effect, gt_block *b, gotrace_event *out)
+{
+    if (out->kind == GOTRACE_KIND_METRIC) {
+        out->subject = shape->does->metric;
+        out->given = GOTRACE_GIVEN_VALUE;
+        out->extra.value = e->args[0];
+    } else if (out->kind == GOTRACE_KIND_SAMPLE) {
+        out->proc = e->args[1] == UINT64_MAX ? GOTRACE_NO_PROC : gt_shown_proc((int64_t)e->args[1]);
+    } else if (shape->detailed || (shape->slots > 0 && out->kind != GOTRACE_KIND_TRANSITION &&
+                                   out->kind != GOTRACE_KIND_SYSCALL)) {
+        return set_details(reader, e, shape, effect, b, out);
+    }
+    return true;
+}
+
+bool gt_model_put(gotrace_reader *reader, const gt_event *e, const gt_effect *effect, gt_block *b)
+{
     const gt_v1_shape *shape = &reader->index.shapes[e->type];
-    uint8_t kind = kind_of(e, shape);
-    bool change = kind == GOTRACE_KIND_TRANSITION && shape->resource != GOTRACE_RESOURCE_PROC;
-    bool long_enough = false, suspect = effect->suspect || e->flags & GOTRACE_EVENT_SUSPECT;
-    reader->since = GOTRACE_NO_TIME;
-    if (change && effect->goroutine && effect->from != effect->to)
-        long_enough = w->lasting ? lasted(reader, e, effect->goroutine, effect->from)
-                                 : w->from >> effect->from & 1;
-    else if (kind == GOTRACE_KIND_SYSCALL)
-        long_enough = gt_is_lasting(w, GOTRACE_STATE_RUNNING) &&
-                      lasted(reader, e, reader->states->current.g, GOTRACE_STATE_RUNNING);
-    if (suspect || gt_wants_kind(w, kind))
+    const uint8_t kind = kind_of(e, shape);
+    if (!(reader->kinds >> kind & 1))
         return true;
-    if (!change || !gt_wants_changes(w))
-        return long_enough;
-    return wants_change(reader, e, shape, effect, long_enough);
-}
-
-bool gt_model_wants_change(gotrace_reader *reader, const gt_event *e, const gt_effect *effect)
-{
-    const gt_wanted *w = &reader->wanted;
-    gt_goroutine *g = effect->goroutine;
-    uint8_t from = effect->from, to = effect->to;
-    if (!g || !reader->states->started || from == to || !g->shown_start)
-        return gt_model_wants(reader, e, effect);
-    reader->since = GOTRACE_NO_TIME;
-    bool long_enough = w->lasting ? lasted(reader, e, g, from) : w->from >> from & 1;
-    return long_enough || w->into >> to & 1;
-}
-
-bool gt_model_fill(gotrace_reader *reader, const gt_event *e, const gt_effect *effect,
-                   gotrace_event *out)
-{
-    const gt_v1_shape *shape = &reader->index.shapes[e->type];
-    bool futile = e->flags & GOTRACE_EVENT_FUTILE; /* no effect and no meaning */
-    bool blocks = e->flags & GT_EVENT_BLOCKS;
-    uint8_t kind = blocks ? GOTRACE_KIND_TRANSITION : shape->kind;
-    uint8_t resource = blocks ? GOTRACE_RESOURCE_GOROUTINE : shape->resource;
     const gt_proc_state *place = gt_states_proc(reader->states, e);
-    /* Set field by field: clearing the whole struct first takes longer than the rest. */
-    out->time = gt_time_of(reader, e->ticks);
-    out->ticks = (uint64_t)e->ticks;
-    out->offset = e->offset;
-    out->proc = place->id;
-    out->lane = effect->lane ? (int64_t)effect->lane : place->id;
-    out->thread = place->thread;
-    out->generation = out->generation_index = 0;
-    out->goroutine = e->goroutine;
-    out->value = 0;
-    out->stack = e->stack;
-    out->args = e->args;
-    out->metric = shape->does->metric;
-    out->reason = shape->kind == GOTRACE_KIND_TRANSITION && !futile ? shape->does->text : NULL;
-    out->text = out->message = NULL;
-    out->text_size = out->message_size = 0;
-    out->since = GOTRACE_NO_TIME;
-    gt_head head = GT_HEAD_OF(type, e->type) | GT_HEAD_OF(range, shape->range) |
-                   GT_HEAD_OF(arg_count, shape->slots) |
-                   GT_HEAD_OF(flags, e->flags & (uint8_t)~GT_EVENT_BLOCKS) |
+    gotrace_event *out = &b->events[b->count];
+    gt_head head = GT_HEAD_OF(type, e->type) | GT_HEAD_OF(kind, kind) |
+                   GT_HEAD_OF(range, shape->range) |
+                   GT_HEAD_OF(flags, (e->flags & (uint8_t)~GT_EVENT_BLOCKS) | effect->flags) |
                    GT_HEAD_OF(flags, effect->suspect ? GOTRACE_EVENT_SUSPECT : 0) |
                    GT_HEAD_OF(flags, effect->no_begin ? GOTRACE_EVENT_NO_BEGIN : 0);
-    if (!futile)
-        head |= GT_HEAD_OF(kind, kind) | GT_HEAD_OF(resource, resource);
-    changed change = {0};
-    if (!futile && kind == GOTRACE_KIND_TRANSITION)
-        head |= fill_transition(e, shape, effect, resource, place->id, &change);
-    out->subject = change.subject;
-    out->start_stack = change.start_stack;
-    out->cause = change.cause;
+    if (b->raw)
+        b->raw[b->count] = (gotrace_raw){
+            .ticks = (uint64_t)e->ticks, .args = e->args, .arg_count = shape->slots};
+    b->count++;
+    out->time = gt_time_of(reader, e->ticks);
+    out->offset = e->offset;
+    out->goroutine = e->goroutine;
+    out->subject = 0;
+    out->thread = place->thread;
+    out->proc = place->shown_id;
+    out->stack = gt_shown_stack(e->stack);
+    out->extra.cause = 0;
+    if (kind == GOTRACE_KIND_TRANSITION) {
+        uint8_t resource = shape->resource == GOTRACE_RESOURCE_PROC ? GOTRACE_RESOURCE_PROC
+                                                                    : GOTRACE_RESOURCE_GOROUTINE;
+        head |= GT_HEAD_OF(resource, resource) |
+                set_transition(e, shape, effect, resource, place->id, out);
+    }
     gt_head_set(out, head);
-    return futile || !shape->detailed || fill_details(reader, e, shape, effect, out);
-}
-
-static gt_brief_type brief_type_of(const gt_v1_shape *shape, unsigned type)
-{
-    bool transition = shape->kind == GOTRACE_KIND_TRANSITION;
-    bool goroutine = transition && shape->resource != GOTRACE_RESOURCE_PROC;
-    bool initial = goroutine && shape->does->initial;
-    return (gt_brief_type){.head = GT_HEAD_OF(type, type) | GT_HEAD_OF(kind, shape->kind) |
-                                   GT_HEAD_OF(resource, shape->resource) |
-                                   GT_HEAD_OF(flags, initial ? GOTRACE_EVENT_INITIAL : 0),
-                           .reason = shape->does->text,
-                           .fits = (transition || shape->kind == GOTRACE_KIND_SYSCALL) &&
-                                   !shape->detailed,
-                           .transition = transition,
-                           .goroutine = goroutine,
-                           .creates = goroutine && shape->action == GT_ACTION_CREATE,
-                           .start = goroutine ? shape->start : 0,
-                           .given = shape->does->text ? GOTRACE_BRIEF_REASON : GOTRACE_BRIEF_CAUSE};
-}
-
-void gt_model_begin(gotrace_reader *reader)
-{
-    for (unsigned type = 0; type < 64; type++)
-        if (reader->index.shapes[type].does)
-            reader->index.brief_types[type] = brief_type_of(&reader->index.shapes[type], type);
+    if (kind == GOTRACE_KIND_NONE ||
+        (!shape->detailed && (kind == GOTRACE_KIND_TRANSITION || kind == GOTRACE_KIND_SYSCALL)))
+        return true;
+    return (set_other(reader, e, shape, effect, b, out) && !b->failed) ||
+           (b->failed && gt_fail_memory(reader));
 }

@@ -4,16 +4,7 @@
 #include <string.h>
 
 #include "core/semantics.h"
-#include "read/brief.h"
 #include "read/user.h"
-
-enum { LANE_TIMER = 1000001, LANE_NETWORK, LANE_SYSCALL, LANE_GC };
-
-static void set_thread(gt_proc_state *p, int64_t thread)
-{
-    p->thread = thread;
-    p->is_brief = gt_brief_id(p->id, &p->brief_id) && gt_brief_id(thread, &p->brief_thread);
-}
 
 gt_states *gt_states_new(gotrace_reader *reader, gt_goroutines *goroutines)
 {
@@ -36,7 +27,8 @@ gt_states *gt_states_new(gotrace_reader *reader, gt_goroutines *goroutines)
     for (size_t i = 0; i < s->count; i++) {
         s->procs[i].id = i < reader->index.proc_count ? reader->index.procs[i].summary.proc
                                                       : GOTRACE_NO_PROC;
-        set_thread(&s->procs[i], GOTRACE_NO_THREAD);
+        s->procs[i].thread = GOTRACE_NO_THREAD;
+        s->procs[i].shown_id = gt_shown_proc(s->procs[i].id);
     }
     return s;
 }
@@ -282,7 +274,6 @@ static bool create(gt_step *s, const gotrace_semantics *does)
     made->complete = !initial;
     made->creator = e->goroutine;
     made->start_stack = e->args[1];
-    made->shown_start = false;
     made->created = e->ticks;
     made->last_type = e->type;
     made->cause = initial ? 0 : e->offset;
@@ -317,7 +308,7 @@ GT_INLINE bool unblock(gt_step *s, const gotrace_semantics *does)
     bool timer = s->reader->index.timers.entries &&
                  gt_table_find(&s->reader->index.timers, e->goroutine);
     if (timer)
-        s->effect->lane = LANE_TIMER;
+        s->effect->flags = GOTRACE_EVENT_TIMER;
     if (!is_in(s, s->g, GT_RUNNING) &&
         !BROKEN(s, GOTRACE_RULE_GO_UNBLOCK,
                 "goroutine %llu unblocks goroutine %llu, but is %s itself; it has to be running",
@@ -334,7 +325,7 @@ GT_INLINE bool unblock(gt_step *s, const gotrace_semantics *does)
     if (!check_state(s, woken, does))
         return false;
     if (woken->last_type == GOTRACE_V1_GoBlockNet && !timer)
-        s->effect->lane = LANE_NETWORK;
+        s->effect->flags = GOTRACE_EVENT_NETWORK;
     woken->last_type = e->type;
     woken->known = true;
     woken->cause = e->offset;
@@ -364,7 +355,6 @@ static bool syscall_enter(gt_step *s)
 
 static bool syscall_exit(gt_step *s, const gotrace_semantics *does)
 {
-    s->effect->lane = LANE_SYSCALL;
     if (!check_state(s, s->g, does))
         return false;
     s->g->last_type = s->e->type;
@@ -392,7 +382,7 @@ static bool proc_start(gt_step *s)
 {
     if (!check(s, !proc_runs(s, false), GOTRACE_RULE_PROC_START, "the proc is running already"))
         return false;
-    set_thread(s->p, (int64_t)s->e->args[0]);
+    s->p->thread = (int64_t)s->e->args[0];
     change_proc(s);
     return true;
 }
@@ -467,8 +457,6 @@ static bool range(gt_step *s, bool begins)
     gotrace_range which = shape_of(s)->range;
     if (which == GOTRACE_RANGE_STW && begins && !check_stw_kind(s))
         return false;
-    if (which == GOTRACE_RANGE_GC && begins)
-        s->effect->lane = LANE_GC;
     range_state state = range_of(s);
     const char *wrong = begins ? state.still : state.none;
     bool was = goes_on(s, state.going, !begins, state.kind, state.of);
@@ -710,7 +698,7 @@ bool gt_states_step(gotrace_reader *reader, gt_states *states, const gt_event *e
     s->effect = effect;
     effect->goroutine = NULL;
     effect->from = effect->to = GOTRACE_STATE_UNDETERMINED;
-    effect->lane = 0;
+    effect->flags = 0;
     effect->suspect = effect->no_begin = false;
     s->p = gt_states_proc(states, e);
     s->g = find(s, e->goroutine);

@@ -16,7 +16,7 @@ typedef struct gt_effect {
     uint8_t from, to;        /* gotrace_state, for transitions only */
     bool suspect;
     bool no_begin;       /* GOTRACE_EVENT_NO_BEGIN */
-    uint32_t lane;       /* where Go's reader shows it, 0: on its proc */
+    uint8_t flags;       /* GOTRACE_EVENT_TIMER, GOTRACE_EVENT_NETWORK */
     uint64_t cause;      /* of a run: offset of the event that made it possible */
     uint64_t ended_name; /* UserTaskEnd: the task's name, a string id */
 } gt_effect;
@@ -25,11 +25,10 @@ typedef struct gt_proc_state {
     uint64_t goroutine;    /* runs there, 0: none, gt_states.unknown: not known */
     gt_goroutine *running; /* the same; check that it still has that id */
     int64_t id, thread;
-    int32_t brief_id, brief_thread;         /* the same in a gotrace_brief, if is_brief */
+    int32_t shown_id;                       /* the id as events have it */
     uint8_t shown;                          /* gotrace_state */
     uint8_t is_running, sweeping, stopping; /* or GT_UNKNOWN */
-    bool is_brief;                          /* neither is too large for it */
-    uint64_t unused[2]; /* pads to a power of two, so that the index is a shift */
+    uint64_t unused[3]; /* pads to a power of two, so that the index is a shift */
 } gt_proc_state;
 
 /* The event being handled. Only one exists, as a part of the states: a new one on the stack for

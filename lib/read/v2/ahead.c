@@ -412,7 +412,6 @@ static bool adopt_state(gotrace_reader *reader, const job *j)
         v2->gc = alone->gc;
         v2->gc_seq = alone->gc_seq;
     }
-    v2->syncs++;
     v2->generation = alone->generation;
     v2->ns_per_tick = alone->ns_per_tick;
     adopt_times(reader, alone);

@@ -1,7 +1,7 @@
 /*
  * follow.c - what an event requires of goroutines, procs and threads, and what it changes.
  */
-#include "read/v2/brief.h"
+#include "read/v2/output.h"
 
 #include "core/semantics.h"
 
@@ -191,38 +191,27 @@ static void unbind_proc(struct gt_v2 *v2, gt_v2_thread *t)
 
 /* ---- output ---------------------------------------------------------------------------------- */
 
-/* Returns a transition, in brief if possible. cause: of a run. */
-GT_INLINE void return_transition(gt_follow *f, uint8_t type, const uint64_t *args, gt_v2_change c,
-                                 uint64_t cause)
-{
-    if (!f->v2->in_brief || !gt_v2_store_brief(f, type, args, c, cause))
-        gt_v2_emit_args(f, type, args, c)->event.cause = cause;
-}
-
-/* The same for the event of a row. */
-GT_INLINE void put_transition(gt_follow *f, const gotrace_semantics *does, gt_v2_change c,
+/* Returns the transition of a row; cause: of a run. */
+GT_INLINE void put_transition(const gt_follow *f, const gotrace_semantics *does, gt_v2_change c,
                               uint64_t cause)
 {
-    if (f->v2->no_output) /* nothing else of the output changes */
-        gt_v2_skip(f);
-    else if (!f->reader->wanted.some)
-        return_transition(f, (uint8_t)(does - rows), f->e->args, c, cause);
-    else if (gt_v2_selects(f, f->e->type, f->e->args, c.g, c.from, c.to))
-        gt_v2_put_selected(f, f->e->type, f->e->args, c, cause);
+    gt_v2_put_transition(f, (uint8_t)(does - rows), f->e->args, c, cause);
 }
 
-/* An event derived from another one, with arguments of its own. */
-static void emit_derived(gt_follow *f, uint8_t type, uint64_t a, uint64_t b, gt_v2_change change,
-                         uint64_t cause)
+/* A transition derived from another one, with arguments of its own. */
+static void put_derived(const gt_follow *f, uint8_t type, uint64_t a, uint64_t b, gt_v2_change c,
+                        uint64_t cause)
 {
-    uint64_t *args = f->v2->out[f->v2->out_count].args;
-    memset(args, 0, sizeof f->v2->out->args);
-    args[0] = a;
-    args[1] = b;
-    if (!f->reader->wanted.some || f->v2->no_output)
-        return_transition(f, type, args, change, cause);
-    else if (gt_v2_selects(f, type, args, change.g, change.from, change.to))
-        gt_v2_put_selected(f, type, args, change, cause);
+    const uint64_t args[GT_V2_VALUES - 1] = {a, b};
+    gt_v2_put_transition(f, type, args, c, cause);
+}
+
+gotrace_event *gt_v2_put_status(const gt_follow *f, const uint64_t *args, gt_v2_change c)
+{
+    gotrace_event *event = gt_v2_put_transition(f, f->e->type, args, c, 0);
+    if (event)
+        event->flags |= GOTRACE_EVENT_INITIAL;
+    return event;
 }
 
 /* Whether damaged bytes are read as an event that did not happen: it breaks a rule, and soon after
@@ -242,7 +231,7 @@ __attribute__((cold, noinline)) static gt_followed judge(gt_follow *f,
 {
     if (!is_false(f, does))
         return GT_FOLLOW_DONE;
-    gt_v2_emit(f, f->e->type);
+    gt_v2_put(f, f->e->args);
     return GT_FOLLOW_FALSE;
 }
 
@@ -424,7 +413,6 @@ GT_INLINE gt_followed create(gt_follow *f, const gotrace_semantics *does)
     g->complete = true;
     g->creator = f->g ? f->g->id : 0;
     g->start_stack = shape->start ? f->e->args[shape->start - 1] : 0;
-    g->shown_start = false; /* it may have existed, in a damaged trace */
     g->cause = f->e->offset;
     if (f->v2->assumed) {
         g->contact |= GT_CONTACT_CREATED;
@@ -490,7 +478,7 @@ static gt_followed switch_goroutines(gt_follow *f, const gotrace_semantics *does
     if (wakes) {
         put_transition(f, does,
                        (gt_v2_change){next, id, GOTRACE_STATE_WAITING, GOTRACE_STATE_RUNNABLE}, 0);
-        emit_derived(f, stop_type(does->self.to), 0, 0, self, 0);
+        put_derived(f, stop_type(does->self.to), 0, 0, self, 0);
     } else {
         put_transition(f, does, self, 0);
     }
@@ -504,8 +492,8 @@ static gt_followed switch_goroutines(gt_follow *f, const gotrace_semantics *does
         !(next = gt_goroutine_get(&f->v2->goroutines, id)))
         return gt_v2_refused(f);
     f->g = NULL;
-    emit_derived(f, GOTRACE_V2_GoStart, id, seq,
-                 (gt_v2_change){next, id, GOTRACE_STATE_RUNNABLE, GOTRACE_STATE_RUNNING}, cause);
+    put_derived(f, GOTRACE_V2_GoStart, id, seq,
+                (gt_v2_change){next, id, GOTRACE_STATE_RUNNABLE, GOTRACE_STATE_RUNNING}, cause);
     change_other(f, does, next);
     return GT_FOLLOW_DONE;
 }
@@ -555,8 +543,8 @@ GT_INLINE gt_followed follow_goroutines(gt_follow *f, const gotrace_semantics *d
     /* The proc changes only if there is a goroutine. */
     bool with_proc = does->proc.to && f->g;
     if (with_proc && does->proc.to == GOTRACE_STATE_ABANDONED && f->p)
-        emit_derived(f, GOTRACE_V2_ProcSteal, f->p->id, 0,
-                     (gt_v2_change){NULL, f->p->id, GOTRACE_STATE_RUNNING, GOTRACE_STATE_IDLE}, 0);
+        put_derived(f, GOTRACE_V2_ProcSteal, f->p->id, 0,
+                    (gt_v2_change){NULL, f->p->id, GOTRACE_STATE_RUNNING, GOTRACE_STATE_IDLE}, 0);
     put_transition(f, does, change_of_self(f, does), 0);
     if (with_proc)
         change_own_proc(f, does);
@@ -580,8 +568,6 @@ gt_v2_proc *gt_v2_proc_of(gotrace_reader *reader, uint64_t id, bool make)
     if (!p)
         return NULL;
     *p = (gt_v2_proc){.id = id};
-    if (id > INT32_MAX)
-        v2->wide = true, v2->in_brief = false;
     if (!gt_map_put(&v2->procs, id, (uint64_t)(uintptr_t)p))
         return NULL;
     reader->summary.procs++;
@@ -736,7 +722,7 @@ GT_INLINE gt_followed follow_row(gt_follow *f, const gotrace_semantics *does)
     }
     if (does->needs && !gt_v2_context(f, does->needs))
         return GT_FOLLOW_FAILED;
-    gt_v2_emit(f, f->e->type);
+    gt_v2_put(f, f->e->args);
     return GT_FOLLOW_DONE;
 }
 

@@ -71,24 +71,8 @@ typedef struct gt_v2_change {
     uint8_t from, to;
 } gt_v2_change;
 
-/* Whether a transition of a goroutine is to be returned, if some are. Its time must be set. */
-bool gt_v2_wants_change(const gt_follow *f, uint8_t type, const uint64_t *args, gt_goroutine *g,
-                        uint8_t from, uint8_t to);
-
-/* Takes the time of a transition. Returns whether it is to be returned, if some events are. */
-bool gt_v2_selects(const gt_follow *f, uint8_t type, const uint64_t *args, gt_goroutine *g,
-                   uint8_t from, uint8_t to);
-
-/* Makes its event then. cause: of a run. */
-void gt_v2_put_selected(const gt_follow *f, uint8_t type, const uint64_t *args, gt_v2_change change,
-                        uint64_t cause);
-
-/* Makes an event of the output. */
-void gt_v2_put_out(const gt_follow *f, gt_v2_out *out, uint8_t type, const uint64_t *args,
-                   gt_v2_change change);
-
-/* Makes the times of outputs strictly increasing, as in Go's reader. Returns the time of the next
- * one, whose event has that time. */
+/* Makes the times of events strictly increasing, as in Go's reader. Returns the time of the next
+ * one. */
 static inline int64_t gt_v2_take_time(struct gt_v2 *v2, int64_t time)
 {
     if (time <= v2->last_time)
@@ -108,57 +92,24 @@ static inline int64_t gt_v2_take_event_time(gotrace_reader *reader, struct gt_v2
     return time;
 }
 
-static inline void gt_v2_set_time(gotrace_reader *reader, struct gt_v2 *v2, gotrace_event *event)
-{
-    const int64_t time = (int64_t)event->ticks;
-    event->ticks = (uint64_t)(event->type == 0 ? gt_v2_take_time(v2, time)
-                                               : gt_v2_take_event_time(reader, v2, time));
-}
+/* Puts the event of the current record into the block, unless it is a transition. NULL: it is not
+ * to be returned. */
+gotrace_event *gt_v2_put(const gt_follow *f, const uint64_t *args);
 
-/* An event of the output that is not to be returned: only its time matters. */
-static inline void gt_v2_skip(const gt_follow *f)
-{
-    gt_v2_take_event_time(f->reader, f->v2, f->e->time);
-    f->reader->summary.events++;
-}
+/* Sets what only such events have. */
+void gt_v2_set_reason(const gt_follow *f, gotrace_event *event, const char *reason);
+void gt_v2_set_task_end(const gt_follow *f, gotrace_event *event, uint64_t parent,
+                        const char *name);
 
-/* Puts an event into v2->out. If it is not to be returned, only its time matters, and what this
- * function returns may be written to, but is not used. */
-static inline gt_v2_out *gt_v2_emit_args(gt_follow *f, uint8_t type, const uint64_t *args,
-                                         gt_v2_change change)
-{
-    struct gt_v2 *v2 = f->v2;
-    gt_v2_out *out = &v2->out[v2->out_count];
-    out->event.ticks = (uint64_t)f->e->time;
-    out->event.type = type;
-    gt_v2_set_time(f->reader, v2, &out->event);
-    uint8_t want = v2->no_output ? GT_WANT_NOT : f->reader->wanted.types[type];
-    if (want == GT_WANT_ALL || (want == GT_WANT_NOT && f->suspect && !v2->no_output) ||
-        (want == GT_WANT_CHANGE &&
-         gt_v2_wants_change(f, type, args, change.g, change.from, change.to)))
-        gt_v2_put_out(f, out, type, args, change);
-    else
-        f->reader->summary.events++;
-    return out;
-}
+/* Puts an event that is not one of a thread. NULL: it is not to be returned. */
+gotrace_event *gt_v2_put_outside(gotrace_reader *reader, struct gt_v2 *v2, uint8_t type,
+                                 int64_t ticks, const uint64_t *args, size_t arg_count);
 
-static inline gt_v2_out *gt_v2_emit_transition(gt_follow *f, uint8_t type, gt_v2_change change)
-{
-    return gt_v2_emit_args(f, type, f->e->args, change);
-}
+/* Sets the ticks and arguments of the next event of the block. */
+void gt_v2_put_raw(const gt_follow *f, uint8_t type, const uint64_t *args, int64_t ticks);
 
-/* Replaces an argument of an event of the output. */
-static inline void gt_v2_set_arg(gt_v2_out *out, const gt_follow *f, unsigned n, uint64_t value)
-{
-    memcpy(out->args, f->e->args, sizeof out->args);
-    out->args[n] = value;
-    out->event.args = out->args;
-}
-
-static inline gt_v2_out *gt_v2_emit(gt_follow *f, uint8_t type)
-{
-    return gt_v2_emit_transition(f, type, (gt_v2_change){0});
-}
+/* Puts what is reported of a proc or goroutine: see status.c. */
+gotrace_event *gt_v2_put_status(const gt_follow *f, const uint64_t *args, gt_v2_change change);
 
 /* States of the common model by status code: GT_G_*, GT_P_*, or 0. */
 extern const uint8_t gt_v2_shown[5], gt_v2_shown_proc[5];

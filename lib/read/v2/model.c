@@ -1,73 +1,14 @@
 /*
- * model.c - converts v2 events to gotrace_event; begin and end of reading.
+ * model.c - names that outlive a generation; begin and end of reading.
  */
 #include <string.h>
 
 #include "read/v2/ahead.h"
 #include "read/v2/v2.h"
 
-static void set_text(gotrace_reader *reader, gotrace_event *event, uint64_t string)
-{
-    event->text = gotrace_reader_string(reader, string, &event->text_size);
-}
-
-static void fill_task_begin(gotrace_reader *reader, gotrace_event *event)
-{
-    event->subject = event->args[0];
-    event->value = event->args[1] == GT_V2_NO_ID ? 0 : event->args[1];
-    set_text(reader, event, event->args[2]);
-}
-
-void gt_v2_fill_details(gotrace_reader *reader, gotrace_event *event)
-{
-    switch ((gotrace_kind)event->kind) {
-    case GOTRACE_KIND_METRIC: event->value = event->args[0]; break;
-    case GOTRACE_KIND_LABEL: set_text(reader, event, event->args[0]); break;
-    case GOTRACE_KIND_TASK_BEGIN: fill_task_begin(reader, event); break;
-    case GOTRACE_KIND_REGION_BEGIN:
-    case GOTRACE_KIND_REGION_END:
-        event->subject = event->args[0];
-        set_text(reader, event, event->args[1]);
-        break;
-    case GOTRACE_KIND_LOG:
-        event->subject = event->args[0];
-        set_text(reader, event, event->args[1]);
-        event->message = gotrace_reader_string(reader, event->args[2], &event->message_size);
-        break;
-    case GOTRACE_KIND_NONE:
-    case GOTRACE_KIND_TRANSITION:
-    case GOTRACE_KIND_SYSCALL:
-    case GOTRACE_KIND_RANGE_BEGIN:
-    case GOTRACE_KIND_RANGE_END:
-    case GOTRACE_KIND_RANGE_ACTIVE:
-    case GOTRACE_KIND_TASK_END:
-    case GOTRACE_KIND_EXPERIMENT:
-    case GOTRACE_KIND_SYNC:
-    case GOTRACE_KIND_SAMPLE: break;
-    }
-}
-
 int64_t gt_v2_since_start(const gotrace_reader *reader, int64_t time)
 {
     return gt_time_between(reader->first_ticks, time);
-}
-
-void gt_v2_fill_outside(const struct gt_v2 *v2, gt_v2_out *out, uint8_t type, int64_t time)
-{
-    const gt_v2_shape *shape = &v2->shapes[type];
-    out->event = (gotrace_event){.ticks = (uint64_t)time,
-                                 .type = type,
-                                 .kind = shape->kind,
-                                 .resource = shape->resource,
-                                 .range = shape->range,
-                                 .arg_count = shape->args,
-                                 .proc = GOTRACE_NO_PROC,
-                                 .lane = GOTRACE_NO_PROC,
-                                 .thread = GOTRACE_NO_THREAD,
-                                 .generation = v2->generation,
-                                 .generation_index = v2->current,
-                                 .since = GOTRACE_NO_TIME,
-                                 .args = out->args};
 }
 
 /* ---- names --------------------------------------------------------------------------------- */
@@ -178,7 +119,6 @@ bool gt_v2_start(gotrace_reader *reader)
     v2->goroutines.forgets = true;
     v2->procs.heap = v2->threads.heap = v2->tasks.heap = &reader->heap;
     v2->arena.heap = &reader->heap;
-    v2->since = GOTRACE_NO_TIME;
     v2->follow = (gt_follow){.reader = reader, .v2 = v2};
     return true;
 }
@@ -194,8 +134,6 @@ gt_v2_thread *gt_v2_thread_of(gotrace_reader *reader, struct gt_v2 *v2, uint64_t
         return NULL;
     }
     *t = (gt_v2_thread){.id = id};
-    if (id > INT32_MAX)
-        v2->wide = true, v2->in_brief = false;
     reader->summary.threads++;
     return t;
 }

@@ -92,33 +92,26 @@ static bool force(gotrace_reader *reader, struct gt_v2 *v2)
 
 /* ---- generations --------------------------------------------------------------------------- */
 
-/* Puts an event that is not one of a thread, if it is to be returned. */
-static void put_outside(gotrace_reader *reader, struct gt_v2 *v2, gt_v2_out *out)
+/* The generation begins, or (NULL) the trace ends. */
+static bool put_sync(gotrace_reader *reader, struct gt_v2 *v2, int64_t time, const gt_generation *g)
 {
-    gt_v2_set_time(reader, v2, &out->event);
-    if (reader->wanted.types[out->event.type] == GT_WANT_NOT)
-        reader->summary.events++;
-    else
-        v2->out_count++;
-}
-
-static void put_sync(gotrace_reader *reader, struct gt_v2 *v2, int64_t time, const gt_generation *g)
-{
-    gt_v2_out *out = &v2->out[v2->out_count];
-    gt_v2_fill_outside(v2, out, 0, time);
-    out->event.value = ++v2->syncs;
-    put_outside(reader, v2, out);
-    if (!g)
-        return;
-    out->event.offset = g->summary.offset;
-    if (g->summary.has_clocks) {
-        out->event.flags = GOTRACE_EVENT_CLOCKS;
-        out->event.arg_count = 4;
-        out->args[0] = (uint64_t)gt_v2_ns(g->summary.clock_ticks, v2->ns_per_tick);
-        out->args[1] = g->summary.monotonic_ns;
-        out->args[2] = g->summary.wall_seconds;
-        out->args[3] = g->summary.wall_nanoseconds;
+    uint64_t clocks[4] = {0};
+    bool has_clocks = g && g->summary.has_clocks;
+    if (has_clocks) {
+        clocks[0] = (uint64_t)gt_v2_ns(g->summary.clock_ticks, v2->ns_per_tick);
+        clocks[1] = g->summary.monotonic_ns;
+        clocks[2] = g->summary.wall_seconds;
+        clocks[3] = g->summary.wall_nanoseconds;
     }
+    gotrace_event *event = gt_v2_put_outside(reader, v2, 0, time, clocks, 4);
+    if (!event)
+        return true;
+    event->offset = g ? g->summary.offset : 0;
+    event->flags = has_clocks ? GOTRACE_EVENT_CLOCKS : 0;
+    event->subject = v2->generation;
+    if (event->given == GOTRACE_GIVEN_DETAILS)
+        ((gotrace_details *)(uintptr_t)event->extra.details)->value = v2->current;
+    return !v2->block->failed;
 }
 
 static bool report_unused(gotrace_reader *reader, struct gt_v2 *v2, const gt_generation *g)
@@ -212,8 +205,7 @@ static bool enter_generation(gotrace_reader *reader, struct gt_v2 *v2, gt_genera
             heap_push(v2, &v2->cursors[i]);
     if (v2->initial == 0 && v2->heap_count)
         v2->initial = v2->generation;
-    put_sync(reader, v2, gt_v2_ns(g->summary.begin, v2->ns_per_tick), g);
-    return true;
+    return put_sync(reader, v2, gt_v2_ns(g->summary.begin, v2->ns_per_tick), g);
 }
 
 /* Moves to the next generation, or to the end of the trace. */
@@ -234,8 +226,7 @@ static bool next_generation(gotrace_reader *reader, struct gt_v2 *v2, bool *end)
         return true;
     if (v2->current == v2->generation_count) {
         v2->generation = 0;
-        put_sync(reader, v2, v2->last_time, NULL);
-        return true;
+        return put_sync(reader, v2, v2->last_time, NULL);
     }
     return enter_generation(reader, v2, &v2->generations[v2->current]);
 }
@@ -257,17 +248,15 @@ static bool put_sample(gotrace_reader *reader, struct gt_v2 *v2)
     if (comes_first(v2, s->time))
         return false;
     v2->next_sample++;
-    gt_v2_out *out = &v2->out[v2->out_count];
-    gt_v2_fill_outside(v2, out, GOTRACE_V2_CPUSample, s->time);
-    put_outside(reader, v2, out);
-    out->args[0] = s->m;
-    out->args[1] = s->p;
-    out->args[2] = s->g;
-    out->event.offset = s->offset;
-    out->event.goroutine = s->g;
-    out->event.stack = s->stack;
-    out->event.proc = out->event.lane = s->p == GT_V2_NO_ID ? GOTRACE_NO_PROC : (int64_t)s->p;
-    out->event.thread = s->m == GT_V2_NO_ID ? GOTRACE_NO_THREAD : (int64_t)s->m;
+    const uint64_t args[3] = {s->m, s->p, s->g};
+    gotrace_event *event = gt_v2_put_outside(reader, v2, GOTRACE_V2_CPUSample, s->time, args, 3);
+    if (!event)
+        return true;
+    event->offset = s->offset;
+    event->goroutine = s->g;
+    event->stack = gt_shown_stack(s->stack);
+    event->proc = s->p == GT_V2_NO_ID ? GOTRACE_NO_PROC : gt_shown_proc((int64_t)s->p);
+    event->thread = s->m == GT_V2_NO_ID ? GOTRACE_NO_THREAD : (int64_t)s->m;
     return true;
 }
 
@@ -360,8 +349,8 @@ static inline void check_time_order(struct gt_v2 *v2, const gt_v2_event *e)
         b->most = by < 0 ? INT64_MAX : by;
 }
 
-/* Handles the earliest event that is ready, and puts one or more events into v2->out. *none:
- * nothing is left. */
+/* Handles the earliest event that is ready, and puts what is to be returned of it into the block.
+ * *none: nothing is left. */
 __attribute__((always_inline)) static inline bool advance(gotrace_reader *reader, struct gt_v2 *v2,
                                                           bool *none)
 {
@@ -388,127 +377,63 @@ __attribute__((always_inline)) static inline bool advance(gotrace_reader *reader
     return ok;
 }
 
-/* Handles the next event or sample, and puts one or more events into v2->out, or sets *end. False
- * if reading cannot continue. */
-static bool step(gotrace_reader *reader, struct gt_v2 *v2, bool *end)
+/* Handles the next sample or event of a generation. *none: nothing is left of it. */
+GT_INLINE bool step(gotrace_reader *reader, struct gt_v2 *v2, bool *none)
 {
-    *end = false;
-    v2->out_next = v2->out_count = 0;
-    while (v2->out_count == 0) {
-        bool none = true;
-        if (v2->next_sample < v2->sample_count && put_sample(reader, v2))
-            continue;
-        if (v2->entered && v2->current < v2->generation_count && !advance(reader, v2, &none))
-            return false;
-        if (none && (!next_generation(reader, v2, end) || *end))
-            return *end;
-    }
-    return true;
-}
-
-/* Completes an event that is returned. */
-GT_INLINE const gotrace_event *finish_output(gotrace_reader *reader, gt_v2_out *out)
-{
-    gotrace_event *event = &out->event;
-    /* The sync before the first event has time 0. */
-    event->time = reader->first_ticks != 0 ? gt_v2_since_start(reader, (int64_t)event->ticks) : 0;
-    if (event->kind != GOTRACE_KIND_TRANSITION)
-        gt_v2_fill_details(reader, event);
-    return event;
-}
-
-/* No event was produced. */
-__attribute__((cold)) static gotrace_status end_output(gotrace_reader *reader, bool end,
-                                                       const gotrace_event **next)
-{
-    *next = &reader->event;
-    return end ? gt_finish(reader) : GOTRACE_ERROR;
-}
-
-enum { MOST_OUTPUTS = 3 /* of a record */ };
-
-/* Stores events of the current generation in brief, before `last`, and one that cannot be stored in
- * v2->out. False if reading cannot continue. */
-static inline bool produce(gotrace_reader *reader, struct gt_v2 *v2, const gotrace_brief *last)
-{
-    const gotrace_brief *fits = last - MOST_OUTPUTS;
-    bool none = !v2->entered || v2->current == v2->generation_count;
-    v2->out_next = v2->out_count = 0;
-    while (!none && v2->out_count == 0 && v2->brief <= fits) {
-        gotrace_brief *before = v2->brief;
-        if ((v2->next_sample == v2->sample_count || !put_sample(reader, v2)) &&
-            !advance(reader, v2, &none)) {
-            v2->brief = before;
-            return false;
-        }
-    }
-    return true;
-}
-
-gotrace_status gt_v2_next(gotrace_reader *reader, const gotrace_event **next)
-{
-    struct gt_v2 *v2 = reader->v2;
-    bool end = false;
-    if (v2->out_next == v2->out_count && (!step(reader, v2, &end) || end))
-        return end_output(reader, end, next);
-    *next = finish_output(reader, &v2->out[v2->out_next++]);
-    reader->summary.events++;
-    return GOTRACE_EVENT;
-}
-
-gotrace_status gt_v2_next_briefs(gotrace_reader *reader, gotrace_brief *briefs, size_t max,
-                                 size_t *count, const gotrace_event **next)
-{
-    struct gt_v2 *v2 = reader->v2;
-    if (v2->out_next < v2->out_count)
-        return gt_v2_next(reader, next);
-    v2->brief = briefs;
-    v2->in_brief = !v2->wide && !v2->no_output;
-    bool done = produce(reader, v2, briefs + max);
-    *count = (size_t)(v2->brief - briefs);
-    reader->summary.events += *count;
-    v2->in_brief = false;
-    if (!done)
-        return end_output(reader, false, next);
-    if (*count == 0 || v2->out_count > 0)
-        return gt_v2_next(reader, next);
-    *next = NULL;
-    return GOTRACE_EVENT;
-}
-
-/* With no_output: counts the events without a thread. */
-static inline void skip_outputs(gotrace_reader *reader, struct gt_v2 *v2)
-{
-    reader->summary.events += v2->out_count - v2->out_next;
-    v2->out_next = v2->out_count = 0;
+    *none = false;
+    return (v2->next_sample < v2->sample_count && put_sample(reader, v2)) ||
+           advance(reader, v2, none);
 }
 
 /* Handles the events of a generation up to the next sample. */
-static bool step_to_sample(gotrace_reader *reader, struct gt_v2 *v2)
+static bool step_to_sample(gotrace_reader *reader, struct gt_v2 *v2, bool *none)
 {
-    bool none = false;
-    while (!none && v2->next_sample == v2->sample_count)
-        if (!advance(reader, v2, &none))
+    while (!*none && v2->next_sample == v2->sample_count)
+        if (!advance(reader, v2, none))
             return false;
     return true;
+}
+
+static bool is_within(const struct gt_v2 *v2)
+{
+    return v2->entered && v2->current < v2->generation_count;
+}
+
+bool gt_v2_fill(gotrace_reader *reader, gt_block *block, bool *end)
+{
+    struct gt_v2 *v2 = reader->v2;
+    bool good = true;
+    *end = false;
+    v2->block = block;
+    v2->kinds = reader->kinds;
+    for (bool none = !is_within(v2); good && !*end && gt_block_has_room(block);) {
+        const size_t before = block->count;
+        if (!none)
+            good = step(reader, v2, &none);
+        else if (block->count > 0)
+            break;
+        else if ((good = next_generation(reader, v2, end)))
+            none = !is_within(v2);
+        if (!good)
+            block->count = before;
+    }
+    block->public.generation = v2->generation;
+    block->public.generation_index = v2->current;
+    return good;
 }
 
 bool gt_v2_check_alone(gotrace_reader *reader)
 {
     struct gt_v2 *v2 = reader->v2;
     gt_generation *g = &v2->generations[0];
-    v2->no_output = true;
+    v2->kinds = 0;
     v2->entered = true;
     if (!enter_generation(reader, v2, g))
         return false;
     for (bool none = false; !none;) {
         if (atomic_load_explicit(v2->assumed->stop, memory_order_relaxed))
             return void_assumptions(v2);
-        skip_outputs(reader, v2);
-        if (!step_to_sample(reader, v2))
-            return false;
-        if ((v2->next_sample == v2->sample_count || !put_sample(reader, v2)) &&
-            !advance(reader, v2, &none))
+        if (!step_to_sample(reader, v2, &none) || (!none && !step(reader, v2, &none)))
             return false;
     }
     if (problem_count(reader) != v2->assumed->loaded)
@@ -519,13 +444,14 @@ bool gt_v2_check_alone(gotrace_reader *reader)
 bool gt_v2_check(gotrace_reader *reader)
 {
     struct gt_v2 *v2 = reader->v2;
-    bool end;
-    v2->no_output = true;
-    do {
-        skip_outputs(reader, v2);
-        bool within = v2->entered && v2->current < v2->generation_count;
-        if ((within && !step_to_sample(reader, v2)) || !step(reader, v2, &end))
+    v2->kinds = 0;
+    for (bool end = false; !end;) {
+        bool none = !is_within(v2);
+        while (!none)
+            if (!step_to_sample(reader, v2, &none) || (!none && !step(reader, v2, &none)))
+                return false;
+        if (!next_generation(reader, v2, &end))
             return false;
-    } while (!end);
+    }
     return true;
 }

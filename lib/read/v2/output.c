@@ -1,152 +1,146 @@
 /*
- * output.c - what is returned of an event.
+ * output.c - the events that are returned, except transitions.
  */
-#include "read/v2/follow.h"
+#include "read/v2/output.h"
 
-#include "core/head.h"
+#include <string.h>
+
 #include "core/times.h"
 
-/* Whether the event shows where the goroutine starts, of which no start was returned. */
-static bool shows_start(const gt_follow *f, uint8_t type, const uint64_t *args, gt_goroutine *g,
-                        bool creates)
-{
-    const gt_v2_shape *shape = &f->v2->shapes[type];
-    uint64_t stack = 0;
-    if (creates)
-        stack = g->start_stack;
-    else if (g == f->g && shape->flags & GOTRACE_SPEC_STACK)
-        stack = args[shape->values - 2];
-    g->shown_start = stack != 0 && gt_shows_start(f->reader, stack);
-    return g->shown_start;
-}
+/* Bytes of the arguments of any event. */
+enum { ARGS_SIZE = sizeof((gt_v2_event *)0)->args };
 
-/* The goroutine leaves a state, at v2->last_time. Whether that lasted as long as wanted, or the
- * event is to be returned anyway: then its since is set. */
-GT_INLINE bool lasted(struct gt_v2 *v2, const gt_wanted *w, gt_goroutine *g, uint8_t from,
-                      bool anyway)
+void gt_v2_put_raw(const gt_follow *f, uint8_t type, const uint64_t *args, int64_t ticks)
 {
-    int64_t began = g->began;
-    g->began = v2->last_time;
-    if (!gt_is_lasting(w, from))
-        return anyway || w->from >> from & 1;
-    if (began == GOTRACE_NO_TIME)
-        return true;
-    /* Times of the output increase, so the difference is exact. */
-    if (!anyway && (uint64_t)v2->last_time - (uint64_t)began < (uint64_t)w->least[from])
-        return false;
-    v2->since = began;
-    return true;
-}
-
-/* Whether to return a change that is the first of its goroutine, breaks a rule, or shows a start.
- */
-__attribute__((noinline)) static bool wants_special(const gt_follow *f, uint8_t type,
-                                                    const uint64_t *args, gt_goroutine *g,
-                                                    uint8_t from, uint8_t to)
-{
-    const gt_wanted *w = &f->reader->wanted;
-    struct gt_v2 *v2 = f->v2;
-    bool changes = from != to, initial = from == GOTRACE_STATE_UNDETERMINED;
-    bool creates = from == GOTRACE_STATE_NOT_EXIST;
-    bool anyway = f->suspect || initial || creates || gt_wants_kind(w, GOTRACE_KIND_TRANSITION);
-    if (g && !g->shown_start && shows_start(f, type, args, g, creates))
-        anyway = true;
-    anyway = anyway || (changes && w->into >> to & 1);
-    if (!changes || !g)
-        return anyway || (changes && w->from >> from & 1);
-    int64_t began = g->began;
-    bool wanted = lasted(v2, w, g, from, anyway);
-    if (initial)
-        g->began = GOTRACE_NO_TIME;
-    /* What the state really was is not known from an event that breaks a rule. */
-    if (w->lasting && f->suspect)
-        v2->since = began;
-    return wanted;
-}
-
-GT_INLINE bool wants_change(const gt_follow *f, uint8_t type, const uint64_t *args, gt_goroutine *g,
-                            uint8_t from, uint8_t to)
-{
-    const gt_wanted *w = &f->reader->wanted;
-    if (from == to || !g || !g->shown_start || f->suspect || !gt_is_between(from, to))
-        return wants_special(f, type, args, g, from, to);
-    return lasted(f->v2, w, g, from,
-                  gt_wants_kind(w, GOTRACE_KIND_TRANSITION) || w->into >> to & 1);
-}
-
-bool gt_v2_wants_change(const gt_follow *f, uint8_t type, const uint64_t *args, gt_goroutine *g,
-                        uint8_t from, uint8_t to)
-{
-    return wants_change(f, type, args, g, from, to);
-}
-
-/* gt_v2_selects without its fast paths. Not a part of it, which so has no registers to save. */
-__attribute__((noinline)) static bool selects_change(const gt_follow *f, uint8_t type,
-                                                     const uint64_t *args, gt_goroutine *g,
-                                                     uint8_t from, uint8_t to)
-{
-    bool wanted = wants_change(f, type, args, g, from, to);
-    f->reader->summary.events += !wanted;
-    return wanted;
-}
-
-bool gt_v2_selects(const gt_follow *f, uint8_t type, const uint64_t *args, gt_goroutine *g,
-                   uint8_t from, uint8_t to)
-{
-    const gt_wanted *w = &f->reader->wanted;
-    gt_v2_take_event_time(f->reader, f->v2, f->e->time);
-    const uint8_t want = w->types[type];
-    bool wanted = want != GT_WANT_NOT || f->suspect;
-    if (want == GT_WANT_CHANGE) {
-        if (!g || !g->shown_start || f->suspect || from == to || !gt_is_between(from, to))
-            return selects_change(f, type, args, g, from, to);
-        wanted = lasted(f->v2, w, g, from, w->into >> to & 1);
+    gt_block *b = f->v2->block;
+    const size_t count = f->v2->shapes[type].args;
+    if (args != f->e->args) {
+        uint64_t *copy = gt_block_alloc(b, ARGS_SIZE);
+        args = copy ? memcpy(copy, args, ARGS_SIZE) : NULL;
     }
-    f->reader->summary.events += !wanted;
-    return wanted;
+    b->raw[b->count] = (gotrace_raw){.ticks = (uint64_t)ticks,
+                                     .args = args,
+                                     .arg_count = args ? count : 0,
+                                     .generation = f->v2->generation,
+                                     .generation_index = f->v2->current};
 }
 
-void gt_v2_put_selected(const gt_follow *f, uint8_t type, const uint64_t *args, gt_v2_change c,
-                        uint64_t cause)
+/* Sets a text of the generation. */
+static void set_text(const gt_follow *f, uint64_t string, const char **text, size_t *size)
 {
-    gt_v2_out *out = &f->v2->out[f->v2->out_count];
-    out->event.ticks = (uint64_t)f->v2->last_time;
-    out->event.type = type;
-    gt_v2_put_out(f, out, type, args, c);
-    out->event.cause = cause;
+    *text = gotrace_reader_string(f->reader, string, size);
+    if (*text)
+        *text = gt_block_keep(f->v2->block, *text, *size);
+    if (!*text)
+        *size = 0;
 }
 
-void gt_v2_put_out(const gt_follow *f, gt_v2_out *out, uint8_t type, const uint64_t *args,
-                   gt_v2_change c)
+/* Gives an event what depends on more than its type. */
+static void set_details(const gt_follow *f, gotrace_event *event)
 {
+    const uint64_t *args = f->e->args;
+    gotrace_details *d = gt_block_details(f->v2->block, event, args,
+                                          f->v2->shapes[event->type].args);
+    switch ((gotrace_kind)event->kind) {
+    case GOTRACE_KIND_LABEL: set_text(f, args[0], &d->text, &d->text_size); break;
+    case GOTRACE_KIND_TASK_BEGIN:
+        event->subject = args[0];
+        d->value = args[1] == GT_V2_NO_ID ? 0 : args[1];
+        set_text(f, args[2], &d->text, &d->text_size);
+        break;
+    case GOTRACE_KIND_REGION_BEGIN:
+    case GOTRACE_KIND_REGION_END:
+        event->subject = args[0];
+        set_text(f, args[1], &d->text, &d->text_size);
+        break;
+    case GOTRACE_KIND_LOG:
+        event->subject = args[0];
+        set_text(f, args[1], &d->text, &d->text_size);
+        set_text(f, args[2], &d->message, &d->message_size);
+        break;
+    case GOTRACE_KIND_TASK_END: event->subject = args[0]; break;
+    case GOTRACE_KIND_NONE:
+    case GOTRACE_KIND_TRANSITION:
+    case GOTRACE_KIND_SYSCALL:
+    case GOTRACE_KIND_METRIC:
+    case GOTRACE_KIND_RANGE_BEGIN:
+    case GOTRACE_KIND_RANGE_END:
+    case GOTRACE_KIND_RANGE_ACTIVE:
+    case GOTRACE_KIND_EXPERIMENT:
+    case GOTRACE_KIND_SYNC:
+    case GOTRACE_KIND_SAMPLE: break;
+    }
+}
+
+gotrace_event *gt_v2_put(const gt_follow *f, const uint64_t *args)
+{
+    const uint8_t type = f->e->type;
     const gt_v2_shape *shape = &f->v2->shapes[type];
-    gotrace_event *event = &out->event;
-    f->v2->out_count++;
-    f->v2->in_brief = false; /* the rest of the record follows it */
-    /* Set member by member: clearing the whole struct first takes longer than the rest. */
-    event->offset = f->e->offset;
-    gt_head_set(event, shape->head | GT_HEAD_OF(from, c.from) | GT_HEAD_OF(to, c.to) |
-                           GT_HEAD_OF(flags, f->suspect ? GOTRACE_EVENT_SUSPECT : 0) |
+    gotrace_event *event = gt_v2_place(f, type, shape->kind, args);
+    if (!event)
+        return NULL;
+    event->subject = 0;
+    event->extra.cause = 0;
+    gt_head_set(event, shape->head | GT_HEAD_OF(flags, f->suspect ? GOTRACE_EVENT_SUSPECT : 0) |
                            GT_HEAD_OF(flags, f->no_begin ? GOTRACE_EVENT_NO_BEGIN : 0));
-    event->proc = event->lane = f->p ? (int64_t)f->p->id : GOTRACE_NO_PROC;
-    event->thread = f->t ? (int64_t)f->t->id : GOTRACE_NO_THREAD;
-    event->generation = f->generation;
-    event->generation_index = f->v2->current;
-    event->goroutine = f->g ? f->g->id : 0;
-    event->subject = c.subject;
-    event->value = 0;
-    event->stack = shape->flags & GOTRACE_SPEC_STACK ? args[shape->values - 2] : 0;
-    event->start_stack = shape->start ? args[shape->start - 1] : 0;
-    event->cause = 0;
-    event->args = args;
-    event->reason = event->text = event->message = NULL;
-    event->text_size = event->message_size = 0;
-    event->metric = shape->metric;
-    if (shape->reason)
-        event->reason = gt_v2_reason(f->reader, f->v2, args[shape->reason - 1]);
-    event->since = GOTRACE_NO_TIME;
-    if (f->v2->since != GOTRACE_NO_TIME) {
-        event->since = gt_v2_since_start(f->reader, f->v2->since);
-        f->v2->since = GOTRACE_NO_TIME;
+    if (shape->kind == GOTRACE_KIND_METRIC) {
+        event->subject = shape->metric;
+        event->given = GOTRACE_GIVEN_VALUE;
+        event->extra.value = args[0];
+    } else if (shape->args > 0 && shape->kind != GOTRACE_KIND_NONE &&
+               shape->kind != GOTRACE_KIND_TRANSITION) {
+        set_details(f, event);
     }
+    return event;
+}
+
+/* The details of an event that was just put. */
+static gotrace_details *details_of(const gt_follow *f, gotrace_event *event)
+{
+    return event->given == GOTRACE_GIVEN_DETAILS
+               ? (gotrace_details *)(uintptr_t)event->extra.details
+               : gt_block_details(f->v2->block, event, NULL, 0);
+}
+
+void gt_v2_set_reason(const gt_follow *f, gotrace_event *event, const char *reason)
+{
+    details_of(f, event)->reason = reason;
+}
+
+void gt_v2_set_task_end(const gt_follow *f, gotrace_event *event, uint64_t parent, const char *name)
+{
+    gotrace_details *d = details_of(f, event);
+    d->value = parent;
+    d->text = name ? name : "";
+    d->text_size = name ? gt_names_size(name) : 0;
+}
+
+gotrace_event *gt_v2_put_outside(gotrace_reader *reader, struct gt_v2 *v2, uint8_t type,
+                                 int64_t ticks, const uint64_t *args, size_t arg_count)
+{
+    const gt_v2_shape *shape = &v2->shapes[type];
+    ticks = type == 0 ? gt_v2_take_time(v2, ticks) : gt_v2_take_event_time(reader, v2, ticks);
+    if (!(v2->kinds >> shape->kind & 1)) {
+        reader->summary.events++;
+        return NULL;
+    }
+    gt_block *b = v2->block;
+    gotrace_event *event = &b->events[b->count];
+    *event = (gotrace_event){.proc = GOTRACE_NO_PROC, .thread = GOTRACE_NO_THREAD};
+    gt_head_set(event, shape->head);
+    /* The sync before the first event has time 0. */
+    if (reader->first_ticks != 0)
+        event->time = gt_v2_since_start(reader, ticks);
+    uint64_t *copy = gt_block_alloc(b, arg_count * sizeof *args);
+    if (copy && arg_count > 0)
+        memcpy(copy, args, arg_count * sizeof *args);
+    gotrace_details *d = gt_block_details(b, event, copy, copy ? arg_count : 0);
+    if (b->raw)
+        b->raw[b->count] = (gotrace_raw){.ticks = (uint64_t)ticks,
+                                         .args = d->args,
+                                         .arg_count = d->arg_count,
+                                         .generation = v2->generation,
+                                         .generation_index = v2->current};
+    b->count++;
+    return event;
 }

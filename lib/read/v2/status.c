@@ -21,7 +21,7 @@ static gt_followed report_bad_status(gt_follow *f, gotrace_rule rule, const char
 {
     if (!GT_BROKEN(f, rule, "%s %llu has status %llu, which is none", what, num(id), num(status)))
         return GT_FOLLOW_FAILED;
-    gt_v2_emit(f, f->e->type);
+    gt_v2_put(f, f->e->args);
     return GT_FOLLOW_DONE;
 }
 
@@ -84,15 +84,14 @@ gt_followed gt_v2_proc_status(gt_follow *f)
             return GT_FOLLOW_FAILED;
         status = GT_P_SYSCALL;
     }
-    gt_v2_out *out = gt_v2_emit_transition(
-        f, f->e->type, (gt_v2_change){NULL, id, from, gt_v2_shown_proc[status]});
-    gt_v2_set_arg(out, f, 1, status);
-    out->event.flags |= GOTRACE_EVENT_INITIAL;
-    if (promoted && holder) {
+    const uint64_t args[GT_V2_VALUES - 1] = {id, status};
+    gotrace_event *event = gt_v2_put_status(
+        f, args, (gt_v2_change){NULL, id, from, gt_v2_shown_proc[status]});
+    if (event && promoted && holder) {
         gt_goroutine *g = gt_v2_goroutine_of(holder);
-        out->event.thread = (int64_t)holder->id;
-        out->event.proc = out->event.lane = (int64_t)id;
-        out->event.goroutine = g ? g->id : 0;
+        event->thread = (int64_t)holder->id;
+        event->proc = gt_shown_proc((int64_t)id);
+        event->goroutine = g ? g->id : 0;
     }
     p->seq = 0;
     p->generation = f->generation;
@@ -188,13 +187,12 @@ gt_followed gt_v2_goroutine_status(gt_follow *f)
         gt_v2_bind_goroutine(f->t, g);
     else if (status == GT_G_SYSCALL && !bind_in_syscall(f, g, m, &to))
         return GT_FOLLOW_FAILED;
-    gt_v2_out *out = gt_v2_emit_transition(f, f->e->type,
-                                           (gt_v2_change){g, id, from, gt_v2_shown[status]});
-    out->event.flags |= GOTRACE_EVENT_INITIAL;
-    if (to.other)
-        out->event.thread = (int64_t)m;
-    if (to.seen)
-        out->event.goroutine = to.goroutine;
+    gotrace_event *event = gt_v2_put_status(f, f->e->args,
+                                            (gt_v2_change){g, id, from, gt_v2_shown[status]});
+    if (event && to.other)
+        event->thread = (int64_t)m;
+    if (event && to.seen)
+        event->goroutine = to.goroutine;
     g->cause = cause;
     g->seq = 0;
     g->generation = f->generation;
@@ -237,7 +235,7 @@ gt_followed gt_v2_gc(gt_follow *f, const gotrace_semantics *does)
         return GT_FOLLOW_FAILED;
     v2->gc = ends ? GT_GC_OFF : GT_GC_ON;
     v2->gc_seq = seq;
-    gt_v2_emit(f, f->e->type);
+    gt_v2_put(f, f->e->args);
     gt_v2_wake(v2, 0, seq, GT_WAIT_GC);
     return GT_FOLLOW_DONE;
 }
@@ -348,12 +346,13 @@ gt_followed gt_v2_range(gt_follow *f, const gotrace_semantics *does)
         return GT_FOLLOW_FAILED;
     const char *reason = NULL;
     bool good = follow_range(f, does, &reason);
-    gt_v2_out *out = gt_v2_emit(f, f->e->type);
-    out->event.subject = does->kind == GOTRACE_KIND_RANGE_ACTIVE ? f->e->args[0]
+    gotrace_event *event = gt_v2_put(f, f->e->args);
+    if (event)
+        event->subject = does->kind == GOTRACE_KIND_RANGE_ACTIVE ? f->e->args[0]
                          : of_proc                               ? (f->p ? f->p->id : GT_V2_NO_ID)
                                                                  : (f->g ? f->g->id : 0);
-    if (reason)
-        out->event.reason = reason;
+    if (event && reason)
+        gt_v2_set_reason(f, event, reason);
     return good ? GT_FOLLOW_DONE : GT_FOLLOW_FAILED;
 }
 
@@ -505,16 +504,14 @@ static bool region(gt_follow *f, bool begins)
 /* Returns the event. */
 static void put_user(gt_follow *f, const gotrace_semantics *does, const user_effect *effect)
 {
-    gt_v2_out *out = gt_v2_emit(f, f->e->type);
-    if (does->kind == GOTRACE_KIND_TASK_BEGIN) {
-        if (f->e->args[1] == 0) /* 0: no parent; not the background task */
-            gt_v2_set_arg(out, f, 1, GT_V2_NO_ID);
-    } else if (does->kind == GOTRACE_KIND_TASK_END) {
-        out->event.subject = f->e->args[0];
-        out->event.value = effect->parent;
-        out->event.text = effect->name ? effect->name : "";
-        out->event.text_size = effect->name ? gt_names_size(effect->name) : 0;
-    }
+    uint64_t args[GT_V2_VALUES - 1];
+    memcpy(args, f->e->args, sizeof args);
+    bool no_parent = does->kind == GOTRACE_KIND_TASK_BEGIN && args[1] == 0;
+    if (no_parent) /* not the background task */
+        args[1] = GT_V2_NO_ID;
+    gotrace_event *event = gt_v2_put(f, no_parent ? args : f->e->args);
+    if (event && does->kind == GOTRACE_KIND_TASK_END)
+        gt_v2_set_task_end(f, event, effect->parent, effect->name);
 }
 
 gt_followed gt_v2_user(gt_follow *f, const gotrace_semantics *does)

@@ -12,15 +12,15 @@
  *   follow.c      requirements and effects of events
  *   resume.c      the proc of a thread if its start is lost
  *   status.c      statuses, ranges, tasks and regions
- *   output.c      what is returned of an event
- *   model.c       converts an event to a gotrace_event
+ *   output.c      the events that are returned
+ *   model.c       names that outlive a generation; begin and end of reading
  *
  * Memory is needed for the tables of one generation and the live state, independent of file size.
  */
 #ifndef GT_V2_H
 #define GT_V2_H
 
-#include "read/brief.h"
+#include "read/block.h"
 #include "read/goroutines.h"
 #include "read/assume.h"
 #include "read/reader.h"
@@ -127,14 +127,6 @@ typedef struct gt_v2_task {
     const char *name; /* from gt_v2.names */
 } gt_v2_task;
 
-/* An event to be returned; up to three come from one record. It is made where it is returned from,
- * because copying it takes as long as making it. */
-typedef struct gt_v2_out {
-    gotrace_event event; /* args: of the decoded event, or below. When it is returned, its time is
-                            set, and, if it is not a transition, what fill_details sets */
-    uint64_t args[4];    /* if they are not those of the record */
-} gt_v2_out;
-
 /* Events of a generation with times before those of earlier events in the order. */
 typedef struct gt_v2_disorder {
     uint64_t count, offset; /* number, and offset of the first */
@@ -200,20 +192,13 @@ struct gt_v2 {
     gt_follow follow;
     uint64_t gc_seq;
     enum { GT_GC_UNDETERMINED, GT_GC_OFF, GT_GC_ON } gc;
-    gt_v2_out out[4]; /* events to be returned: those that are selected; with no_output, only those
-                         without a thread */
-    size_t out_count, out_next;
-    gotrace_brief *brief; /* where an event may be stored in place of out[0]; NULL: nowhere */
-    bool in_brief;        /* the next event of a record may be stored in *brief */
-    bool wide;            /* there is a proc or a thread whose id a brief cannot represent */
-    int64_t since;        /* of the event that is put into out: gotrace_event.since in its ticks */
-    int64_t last_time;    /* of the last event returned; times strictly increase */
-    uint64_t outputs;     /* number of events returned */
+    gt_block *block;   /* where events are put */
+    uint32_t kinds;    /* 1 << gotrace_kind of those that are; 0: nobody reads them */
+    int64_t last_time; /* of the last event; times strictly increase */
+    uint64_t outputs;  /* number of events */
     gt_v2_disorder disorder;
-    uint64_t syncs;
     unsigned proc_searches;  /* in this generation; see resume.c */
     bool entered;            /* a generation has begun */
-    bool no_output;          /* nobody reads the output */
     gt_assumptions *assumed; /* the state before this generation is not known; NULL: it is known */
     struct gt_ahead *ahead;  /* threads that check later generations; NULL: none */
 };
@@ -269,10 +254,9 @@ bool gt_v2_find_damage(gotrace_reader *reader, gotrace_error *damage);
 bool gt_v2_start(gotrace_reader *reader);
 gt_v2_thread *gt_v2_thread_of(gotrace_reader *reader, struct gt_v2 *v2, uint64_t id);
 
-/* As gotrace_reader_next and gotrace_reader_next_briefs, if reading has begun. */
-gotrace_status gt_v2_next(gotrace_reader *reader, const gotrace_event **event);
-gotrace_status gt_v2_next_briefs(gotrace_reader *reader, gotrace_brief *briefs, size_t max,
-                                 size_t *count, const gotrace_event **event);
+/* Puts the next events of one generation into an empty block. *end: there are none. False if
+ * reading cannot continue after those in the block. */
+bool gt_v2_fill(gotrace_reader *reader, gt_block *block, bool *end);
 /* Checks all remaining events, without returning them. */
 bool gt_v2_check(gotrace_reader *reader);
 
@@ -285,12 +269,6 @@ bool gt_v2_check_clocks(gotrace_reader *reader, const gt_generation *g);
 /* Converts a time on the trace's clock to gotrace_event.time. */
 int64_t gt_v2_since_start(const gotrace_reader *reader, int64_t time);
 
-/* Makes an event that is not one of a thread, at a time; out->args are its arguments. */
-void gt_v2_fill_outside(const struct gt_v2 *v2, gt_v2_out *out, uint8_t type, int64_t time);
-
-/* Sets what depends on more than the type, of all events but transitions. */
-void gt_v2_fill_details(gotrace_reader *reader, gotrace_event *event);
-
 /* A copy of a string that outlives its generation: the same pointer for equal strings. NULL if
  * memory is refused. */
 const char *gt_names_add(gotrace_reader *reader, struct gt_v2 *v2, const char *bytes, size_t size);
@@ -300,14 +278,6 @@ const char *gt_v2_name(gotrace_reader *reader, struct gt_v2 *v2, uint64_t string
 
 /* The same, but NULL for an unknown string. */
 const char *gt_v2_reason(gotrace_reader *reader, struct gt_v2 *v2, uint64_t string);
-
-/* The string that is the reason in an event's arguments, or NULL. */
-static inline const gt_entry *gt_v2_reason_of(const struct gt_v2 *v2, uint8_t type,
-                                              const uint64_t *args)
-{
-    const unsigned slot = v2->shapes[type].reason;
-    return slot ? gt_table_find(&v2->strings, args[slot - 1]) : NULL;
-}
 
 size_t gt_names_size(const char *name);
 

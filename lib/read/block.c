@@ -1,0 +1,97 @@
+#include "read/block.h"
+
+#include <string.h>
+
+enum { CHUNK = 4096 };
+
+struct gt_chunk {
+    gt_chunk *next;
+    size_t size, used;
+    _Alignas(8) uint8_t bytes[];
+};
+
+static size_t size_of(size_t capacity, bool raw)
+{
+    return sizeof(gt_block) + capacity * (sizeof(gotrace_event) + (raw ? sizeof(gotrace_raw) : 0));
+}
+
+gt_block *gt_block_new(gt_heap *heap, size_t capacity, bool raw)
+{
+    gt_block *b = gt_calloc(heap, 1, size_of(capacity, raw));
+    if (!b)
+        return NULL;
+    b->heap = heap;
+    b->capacity = capacity;
+    b->events = (gotrace_event *)(void *)(b + 1);
+    b->raw = raw ? (gotrace_raw *)(void *)(b->events + capacity) : NULL;
+    return b;
+}
+
+static void free_chunks(gt_block *b, gt_chunk *last)
+{
+    while (b->chunks && b->chunks != last) {
+        gt_chunk *next = b->chunks->next;
+        gt_free(b->heap, b->chunks, sizeof *b->chunks + b->chunks->size);
+        b->chunks = next;
+    }
+}
+
+void gt_block_free(gt_block *b)
+{
+    if (!b)
+        return;
+    free_chunks(b, NULL);
+    gt_free(b->heap, b, size_of(b->capacity, b->raw));
+}
+
+void gt_block_clear(gt_block *b)
+{
+    b->count = 0;
+    b->failed = false;
+    if (!b->chunks)
+        return;
+    if (b->chunks->next || b->chunks->size > CHUNK)
+        free_chunks(b, NULL);
+    else
+        b->chunks->used = 0;
+}
+
+void *gt_block_alloc(gt_block *b, size_t size)
+{
+    gt_chunk *c = b->chunks;
+    size = (size + 7) & ~(size_t)7;
+    if (!c || c->size - c->used < size) {
+        size_t room = size > CHUNK ? size : CHUNK;
+        c = gt_resize(b->heap, NULL, 0, sizeof *c + room);
+        if (!c) {
+            b->failed = true;
+            return NULL;
+        }
+        *c = (gt_chunk){.next = b->chunks, .size = room};
+        b->chunks = c;
+    }
+    void *made = c->bytes + c->used;
+    c->used += size;
+    return made;
+}
+
+const void *gt_block_keep(gt_block *b, const void *bytes, size_t size)
+{
+    if (b->raw || size == 0)
+        return bytes;
+    void *copy = gt_block_alloc(b, size);
+    return copy ? memcpy(copy, bytes, size) : NULL;
+}
+
+gotrace_details *gt_block_details(gt_block *b, gotrace_event *event, const uint64_t *args,
+                                  size_t arg_count)
+{
+    gotrace_details *d = gt_block_alloc(b, sizeof *d);
+    if (!d)
+        d = &b->nowhere;
+    args = gt_block_keep(b, args, arg_count * sizeof *args);
+    *d = (gotrace_details){.args = args, .arg_count = args ? arg_count : 0};
+    event->given = GOTRACE_GIVEN_DETAILS;
+    event->extra.details = d;
+    return d;
+}
