@@ -39,7 +39,7 @@ MAKEFLAGS += -j$(shell nproc)
 endif
 
 # The version is defined in the header only.
-version_part = $(shell sed -n 's/^.define GOTRACE_VERSION_$(1) //p' lib/gotrace.h)
+version_part = $(shell sed -n 's/^.define GOTRACE_VERSION_$(1) //p' lib/gotrace_base.h)
 MAJOR := $(call version_part,MAJOR)
 VERSION := $(MAJOR).$(call version_part,MINOR).$(call version_part,PATCH)
 SONAME := libgotrace.so.$(MAJOR)
@@ -89,8 +89,8 @@ UNIT_SRC := $(wildcard tests/unit/*.c)
 FUZZ_SRC := $(wildcard fuzz/*.c)
 EXAMPLE_SRC := $(wildcard tests/examples/*.c)
 MAN := $(wildcard man/*.[1-8])
-HEADERS := lib/gotrace.h lib/gotrace_events.h lib/gotrace_rules.h lib/gotrace_experimental.h \
-	lib/gotrace_record.h lib/gotrace_symbols.h
+HEADERS := lib/gotrace.h lib/gotrace_base.h lib/gotrace_events.h lib/gotrace_rules.h \
+	lib/gotrace_experimental.h lib/gotrace_record.h lib/gotrace_symbols.h
 SCHEMAS := formats/script/script.cddl formats/script/script.schema.json
 RECORD_PICTURE := man/record.png
 # The examples in the manual pages; the others generate parts of the documentation.
@@ -372,7 +372,7 @@ $(B)/staged/gotrace: $(CMD_OBJ) $(FORMATS_OBJ) $(B)/libgotrace.so FORCE
 	$(Q)$(call link_program,$(if $(STANDARD_LIBDIR),,-Wl$(comma)-rpath$(comma)'$$ORIGIN/$(RUNPATH)'))
 .PHONY: FORCE
 
-$(B)/staged/gotrace.pc: lib/gotrace.pc.in lib/gotrace.h FORCE
+$(B)/staged/gotrace.pc: lib/gotrace.pc.in lib/gotrace_base.h FORCE
 	@mkdir -p $(@D)
 	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
 		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' \

@@ -14,17 +14,17 @@ trap 'rm -rf "$work"' EXIT
 
 stubs() {
     printf '#include "%s"\n' gotrace_record.h gotrace_symbols.h
-    awk '/^GOTRACE_API/ { open = 1 } open { print } /;/ { open = 0 }' "$LIB/gotrace.h" "$LIB/gotrace_record.h" \
+    awk '/^GOTRACE_API/ { open = 1 } open { print } /;/ { open = 0 }' "$LIB/gotrace_base.h" "$LIB/gotrace.h" "$LIB/gotrace_record.h" \
         "$LIB/gotrace_symbols.h" |
         sed 's/;$/ { __builtin_trap(); }/'
-    cat "$LIB/gotrace.h" "$LIB/gotrace_events.h" "$LIB/gotrace_record.h" |
+    cat "$LIB/gotrace_base.h" "$LIB/gotrace.h" "$LIB/gotrace_events.h" "$LIB/gotrace_record.h" |
         sed -nE 's/^\} (gotrace_[a-z0-9_]+);$/\1/p; s/^(enum gotrace_[a-z0-9_]+) \{$/\1/p' |
         sed -E 's/.*\b(gotrace_.*)/GOTRACE_API void type_\1(const & *type) { (void)type; }/'
 }
 
 describe() {
     local major
-    major=$(sed -n 's/^#define GOTRACE_VERSION_MAJOR //p' "$LIB/gotrace.h")
+    major=$(sed -n 's/^#define GOTRACE_VERSION_MAJOR //p' "$LIB/gotrace_base.h")
     stubs >"$work/abi.c" &&
         gcc -std=c11 -g -fPIC -shared -I"$LIB" -Wl,-soname,"libgotrace.so.$major" \
             -fdebug-prefix-map="$work=." -o "$work/libgotrace.so" "$work/abi.c" &&
@@ -38,7 +38,7 @@ incompatible() {
     awk '
         /^(Leaf changes|Changed leaf types|Removed\/Changed\/Added) / || !NF { next }
         /^\047/ { size = 0 }
-        /^\047struct / && !/gotrace_(frame|arg_spec|clocks|allocator|change)\047/ { head = $0; next }
+        /^\047struct / && !/gotrace_(event|frame|arg_spec|clocks|allocator|change)\047/ { head = $0; next }
         /^  type size changed from [0-9]+ to / { size = $5; next }
         /^  [0-9]+ data member insertions?:$/ { next }
         /^    \047.*, at offset [0-9]+ \(in bits\)$/ && size && $(NF - 2) >= size { next }

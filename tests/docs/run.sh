@@ -67,7 +67,7 @@ for name in server.script server.old.script; do
     check "gotrace-script.5 has $name" repeats man/gotrace-script.5 "$name" example "$name"
 done
 check 'libgotrace.3 has the functions' repeats man/libgotrace.3 prototypes \
-    prototypes lib/gotrace.h lib/gotrace_experimental.h
+    prototypes lib/gotrace_base.h lib/gotrace.h lib/gotrace_experimental.h
 check 'gotrace_record.3 has the functions' repeats man/gotrace_record.3 prototypes \
     prototypes lib/gotrace_record.h
 check 'gotrace_symbols.3 has the functions' repeats man/gotrace_symbols.3 prototypes \
@@ -177,7 +177,7 @@ check 'gotrace-parquet.5 has the queries of README.md' readme_queries
 # Examples are written like a user's program: they include only installed headers.
 examples_include() {
     ! grep -HoE '(^|[ /])(lib|cmd|formats)/[a-z0-9_/]+\.(h|def|c)' "$build"/obj/tests/examples/*.d |
-        grep -vE 'lib/gotrace(_events|_rules|_record)?\.h'
+        grep -vE 'lib/gotrace(_base|_events|_rules|_record)?\.h'
 }
 check 'examples include no private header' examples_include
 

@@ -13,7 +13,7 @@ have() { command -v "$1" >/dev/null; }
 # ---- the library -------------------------------------------------------------------------------
 
 api_functions() {
-    cat lib/gotrace.h lib/gotrace_record.h lib/gotrace_symbols.h lib/gotrace_experimental.h | tr '\n' ' ' | grep -oE 'GOTRACE_API [^;(]*\(' | grep -oE 'gotrace_[a-z0-9_]+\(' |
+    cat lib/gotrace_base.h lib/gotrace.h lib/gotrace_record.h lib/gotrace_symbols.h lib/gotrace_experimental.h | tr '\n' ' ' | grep -oE 'GOTRACE_API [^;(]*\(' | grep -oE 'gotrace_[a-z0-9_]+\(' |
         tr -d '(' | sort
 }
 map_functions() { sed -n 's/^ *\(gotrace_[a-z0-9_]*\);$/\1/p' lib/gotrace.map | sort; }
@@ -28,7 +28,7 @@ exports() {
 
 soname() {
     local major
-    major=$(sed -n 's/^#define GOTRACE_VERSION_MAJOR //p' lib/gotrace.h)
+    major=$(sed -n 's/^#define GOTRACE_VERSION_MAJOR //p' lib/gotrace_base.h)
     readelf -d "$BUILD/libgotrace.so" | grep -q "SONAME.*\[libgotrace\.so\.$major\]" &&
         readelf -d "$BUILD/gotrace" | grep -q "NEEDED.*\[libgotrace\.so\.$major\]"
 }
@@ -54,7 +54,7 @@ only() {
 }
 
 # Of lib, only installed headers, and those that define only inline functions.
-private_headers() { only 'lib/gotrace(_events|_rules|_experimental|_record|_symbols)?\.h|lib/core/(hash|lookup|malloc|temp_file|text|thread|tracer_names)\.h|(formats|cmd)/.*' formats cmd; }
+private_headers() { only 'lib/gotrace(_base|_events|_rules|_experimental|_record|_symbols)?\.h|lib/core/(hash|lookup|malloc|temp_file|text|thread|tracer_names)\.h|(formats|cmd)/.*' formats cmd; }
 
 one_way() {
     only 'lib/.*' lib && only '(lib|formats)/.*' formats || return 1
@@ -65,7 +65,7 @@ one_way() {
 # lib/core does not include the other parts of lib, the two formats do not include each other, and
 # the recorder uses the encoder.
 lib_folders() {
-    local public='lib/gotrace(_events|_rules|_experimental|_record|_symbols)?\.h|lib/events_v[12]\.def|lib/core/.*' part
+    local public='lib/gotrace(_base|_events|_rules|_experimental|_record|_symbols)?\.h|lib/events_v[12]\.def|lib/core/.*' part
     only "$public" lib/core || return 1
     only "$public|lib/record/.*|lib/write/encoder\.h" lib/record || return 1
     for part in read write; do
@@ -191,8 +191,8 @@ check 'make compile_commands: every source' compile_commands
 # abi_after SED WORDS: after that change of gotrace.h the check of the ABI fails with these words.
 abi_after() {
     rm -rf "$work/abi" && mkdir "$work/abi" && cp lib/gotrace*.h "$work/abi" || return 1
-    sed -i "$1" "$work/abi/gotrace.h"
-    ! cmp -s lib/gotrace.h "$work/abi/gotrace.h" || { echo "nothing to change: $1"; return 1; }
+    sed -i "$1" "$work/abi/gotrace.h" "$work/abi/gotrace_base.h"
+    ! cmp -s <(cat lib/gotrace.h lib/gotrace_base.h) <(cat "$work"/abi/gotrace{,_base}.h) || { echo "nothing to change: $1"; return 1; }
     ! LIB=$work/abi lib/abi.sh check >"$work/abi/out" 2>&1 || { echo "not noticed: $1"; return 1; }
     grep -q "$2" "$work/abi/out" || { echo "$1:"; cat "$work/abi/out"; return 1; }
 }
@@ -202,7 +202,7 @@ abi_breaks() {
     for change in 's/^    GOTRACE_EVENT_CLOCKS = 16/    GOTRACE_EVENT_CLOCKS = 32/' \
         's/^    GOTRACE_KIND_SYSCALL,/    GOTRACE_KIND_NEW, GOTRACE_KIND_SYSCALL,/' \
         '/^    int64_t time; /d' 's/^    int64_t time; /    int64_t more, time;/' \
-        's/^    uint64_t stack;   /    uint32_t stack; /' 's/^} gotrace_frame;/    int more;\n&/' \
+        's/^    uint32_t stack;   /    uint64_t stack; /' 's/^} gotrace_event;/    int more;\n&/' 's/^} gotrace_frame;/    int more;\n&/' \
         's/done, uint64_t total);/done);/' 's/gotrace_version(void)/gotrace_other(void)/' \
         's/gotrace_class_name(gotrace_class /gotrace_class_name(uint64_t /'; do
         abi_after "$change" "$breaks" || return 1
@@ -211,7 +211,7 @@ abi_breaks() {
 
 abi_grows() {
     local change
-    for change in 's/^} gotrace_event;/    uint64_t more;\n&/' 's/^} gotrace_config;/    uint64_t more;\n&/' \
+    for change in 's/^} gotrace_raw;/    uint64_t more;\n&/' 's/^} gotrace_config;/    uint64_t more;\n&/' \
         's/^    GOTRACE_LIMIT_INPUT,/&\n    GOTRACE_LIMIT_NEW,/' \
         's/^GOTRACE_API const char .gotrace_version(void);/&\nGOTRACE_API int gotrace_new(void);/'; do
         abi_after "$change" 'older programs still run: run make abi' || return 1
@@ -366,7 +366,7 @@ installs() {
     local root=$work/root/opt/gotrace
     to_make install || return 1
     env -i PATH=/usr/bin:/bin "$root/bin/gotrace" version || return 1
-    for file in include/gotrace.h include/gotrace_events.h include/gotrace_rules.h include/gotrace_experimental.h include/gotrace_record.h include/gotrace_symbols.h lib/libgotrace.a \
+    for file in include/gotrace.h include/gotrace_base.h include/gotrace_events.h include/gotrace_rules.h include/gotrace_experimental.h include/gotrace_record.h include/gotrace_symbols.h lib/libgotrace.a \
         lib/libgotrace.so lib/gotrace/libgotrace-preload.so \
         lib/pkgconfig/gotrace.pc share/bash-completion/completions/gotrace \
         share/zsh/site-functions/_gotrace \
