@@ -107,11 +107,11 @@ typedef struct gt_v2_shape {
     uint8_t refers; /* bit set of arguments (after the time) that refer to strings or stacks */
     uint8_t stacks; /* bit set of those that refer to stacks */
     uint8_t kind, resource, range; /* as in gotrace_event */
-    uint8_t start, reason; /* of a transition: 1 + position (after the time) of the stack where the
-                              goroutine starts, and of the reason; 0: none */
-    uint8_t args;          /* gotrace_event.arg_count: without the time and the stack */
-    uint64_t head;         /* type, kind, resource and range of an event: see head.h */
-    uint8_t metric;        /* as in gotrace_semantics */
+    uint8_t start;  /* of a transition: 1 + position (after the time) of the stack where the
+                       goroutine  starts; 0: none */
+    uint8_t args;   /* gotrace_event.arg_count: without the time and the stack */
+    uint64_t head;  /* type, kind, resource and range of an event: see head.h */
+    uint8_t metric; /* as in gotrace_semantics */
 } gt_v2_shape;
 
 void gt_v2_shapes_init(gt_v2_shape shapes[GT_CODES], int version);

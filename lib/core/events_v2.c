@@ -67,7 +67,6 @@ void gt_v2_shapes_init(gt_v2_shape shapes[GT_CODES], int version)
             if (shape->kind != GOTRACE_KIND_TRANSITION)
                 continue;
             shape->start = kind == GOTRACE_ARG_START ? (uint8_t)i : shape->start;
-            shape->reason = kind == GOTRACE_ARG_STRING ? (uint8_t)i : shape->reason;
         }
     }
     /* Not a record: the sync event at the beginning of a generation, and at the end. */

@@ -16,7 +16,7 @@
 #define GT_AHEAD_H
 
 #include "read/assume.h"
-#include "read/reader.h"
+#include "read/handle.h"
 
 typedef struct gt_ahead gt_ahead;
 

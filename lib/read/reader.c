@@ -1,159 +1,15 @@
 #include "read/reader.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/foreign.h"
 #include "core/sized.h"
 #include "core/times.h"
 #include "read/v1/ahead.h"
-#include "read/v1/futile.h"
-#include "read/v1/model.h"
+#include "read/v1/index.h"
+#include "read/v1/reading.h"
 #include "read/v2/ahead.h"
 #include "read/v2/v2.h"
-
-/* State of reading in order, in addition to the index. */
-typedef struct gt_reading {
-    gt_goroutines goroutines;
-    gt_futile futile;
-    gt_effect effect; /* of the last event */
-} gt_reading;
-
-struct reader_whole {
-    gotrace_reader reader;
-    gt_reading reading;
-};
-
-static gt_reading *reading_of(gotrace_reader *reader)
-{
-    return &((struct reader_whole *)(void *)reader)->reading;
-}
-
-/* ---- problems, failures, progress ---------------------------------------------------------- */
-
-static void count_problem(gotrace_reader *reader, const gotrace_error *problem)
-{
-    gotrace_summary *summary = &reader->summary;
-    if (problem->severity == GOTRACE_NOTE)
-        summary->notes++;
-    else if (problem->severity == GOTRACE_WARNING)
-        summary->warnings++;
-    else
-        summary->problems++;
-    if (problem->severity >= GOTRACE_PROBLEM)
-        reader->problems[problem->class_]++;
-}
-
-static bool follows_from_fault(gotrace_reader *reader, gotrace_rule rule, uint64_t offset)
-{
-    enum { GAP_NS = 1000000000 };
-    if (reader->config.every_problem)
-        return false;
-    /* In v2 a fault ends with a generation. */
-    int64_t gap = reader->v2 || reader->ns_per_tick <= 0
-                      ? 0
-                      : gt_time((double)GAP_NS / reader->ns_per_tick);
-    bool follows = gt_faults_follows(&reader->faults, rule, offset, reader->last_ticks, gap);
-    reader->summary.consequences += follows;
-    return follows;
-}
-
-static void copy_code_place(gotrace_error *problem, const gotrace_error *where)
-{
-    problem->time = where->time;
-    problem->goroutine = where->goroutine;
-    problem->line = where->line;
-    memcpy(problem->function, where->function, sizeof problem->function);
-    memcpy(problem->file, where->file, sizeof problem->file);
-}
-
-bool gt_report(gotrace_reader *reader, gotrace_rule rule, gt_place place, const char *format, ...)
-{
-    char message[sizeof((gotrace_error *)0)->message];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(message, sizeof message, format, args);
-    va_end(args);
-    return gt_report_in_code(reader, rule, place, NULL, message);
-}
-
-bool gt_report_in_code(gotrace_reader *reader, gotrace_rule rule, gt_place place,
-                       const gotrace_error *where, const char *message)
-{
-    if (reader->quiet || place.offset < reader->reported)
-        return true;
-    /* Go writes strings and stacks that nothing refers to. */
-    if (rule == GOTRACE_RULE_TABLE_UNUSED && !reader->config.every_problem)
-        return true;
-    if (follows_from_fault(reader, rule, place.offset))
-        return true;
-    gotrace_error problem;
-    gt_error_set(&problem, rule, place, "%s", message);
-    if (where)
-        copy_code_place(&problem, where);
-    count_problem(reader, &problem);
-    if (reader->config.on_problem &&
-        !reader->config.on_problem(reader->config.callback_ctx, &problem)) {
-        reader->error = problem;
-        reader->stopped = true;
-        reader->stage = GT_FAILED;
-        return false;
-    }
-    return true;
-}
-
-bool gt_end_fault(gotrace_reader *reader)
-{
-    uint64_t offset, more = gt_faults_close(&reader->faults, &offset);
-    bool quiet = reader->quiet;
-    reader->quiet = false; /* these were counted before */
-    bool go_on = more == 0 ||
-                 gt_report(reader, GOTRACE_RULE_ORDER_CONSEQUENCE, GT_AT(offset),
-                           "%llu more inconsistenc%s from here on may follow from the same damage; "
-                           "the events keep their times and are accepted as recorded",
-                           (unsigned long long)more, more == 1 ? "y" : "ies");
-    reader->quiet = quiet;
-    return go_on;
-}
-
-bool gt_fail(gotrace_reader *reader)
-{
-    if (reader->stage != GT_FAILED) {
-        reader->stage = GT_FAILED;
-        count_problem(reader, &reader->error);
-    }
-    return false;
-}
-
-bool gt_fail_memory(gotrace_reader *reader)
-{
-    gt_error_memory(&reader->error, &reader->heap);
-    return gt_fail(reader);
-}
-
-void gt_progress(gotrace_reader *reader, uint64_t bytes)
-{
-    enum { STEP = 1 << 20 };
-    uint64_t before = reader->progress_done;
-    reader->progress_done += bytes;
-    if (reader->config.on_progress && before / STEP != reader->progress_done / STEP)
-        reader->config.on_progress(reader->config.callback_ctx, reader->progress_done,
-                                   reader->progress_total);
-}
-
-bool gt_read_again(gotrace_reader *reader, uint64_t offset, uint8_t *into, size_t size)
-{
-    size_t got;
-    if (gt_read_bytes(reader, offset, into, size, &got) < 0)
-        return gt_fail(reader);
-    if (got < size) {
-        gt_error_set(&reader->error, GOTRACE_RULE_SYSTEM_READ, GT_AT(offset + got),
-                     "the file became shorter while it was read");
-        return gt_fail(reader);
-    }
-    return true;
-}
 
 /* ---- opening and closing ------------------------------------------------------------------- */
 
@@ -171,6 +27,14 @@ static bool copy_spool_dir(gotrace_reader *reader)
     return true;
 }
 
+static void free_reader(gotrace_reader *reader)
+{
+    if (reader->spool_dir)
+        gt_free(&reader->heap, reader->spool_dir, strlen(reader->spool_dir) + 1);
+    gt_heap heap = reader->heap;
+    gt_free(&heap, reader, sizeof *reader);
+}
+
 static gotrace_status open_reader(gotrace_source *source, const gotrace_config *config,
                                   gotrace_reader **made, gotrace_error *error)
 {
@@ -183,17 +47,17 @@ static gotrace_status open_reader(gotrace_source *source, const gotrace_config *
     int version = gt_wire_header(header, got, error);
     if (version == 0)
         return GOTRACE_ERROR;
-    struct reader_whole *whole = gt_calloc(&heap, 1, sizeof *whole);
-    if (!whole)
+    gotrace_reader *reader = gt_calloc(&heap, 1, sizeof *reader);
+    if (!reader)
         return gt_error_memory(error, &heap);
-    gotrace_reader *reader = &whole->reader;
     reader->heap = heap;
     reader->source = source;
     reader->config = *config;
     reader->config.limits = &reader->limits;
-    if (!copy_spool_dir(reader)) {
-        gt_free(&heap, reader, sizeof *whole);
-        return gt_error_memory(error, &heap);
+    if (!copy_spool_dir(reader) || (!gt_is_v2(version) && !gt_reading_new(reader))) {
+        gt_error_memory(error, &reader->heap);
+        free_reader(reader);
+        return GOTRACE_ERROR;
     }
     reader->ended_tasks.heap = reader->ends_reported.heap = &reader->heap;
     reader->limits = gt_limits(config);
@@ -221,13 +85,8 @@ gotrace_status gotrace_reader_open(gotrace_source *source, const gotrace_config 
 
 static void end_reading(gotrace_reader *reader)
 {
-    gt_reading *reading = reading_of(reader);
     gt_pieces_free(reader);
-    gt_order_free(reader, reader->order);
-    gt_states_free(reader, reader->states);
-    reader->order = NULL;
-    reader->states = NULL;
-    gt_futile_free(&reading->futile);
+    gt_reading_end(reader);
 }
 
 void gotrace_reader_close(gotrace_reader *reader)
@@ -235,8 +94,7 @@ void gotrace_reader_close(gotrace_reader *reader)
     if (!reader)
         return;
     end_reading(reader);
-    if (reading_of(reader)->goroutines.heap)
-        gt_goroutines_free(&reading_of(reader)->goroutines);
+    gt_reading_free(reader);
     gt_v2_free(reader);
     gt_index_free(&reader->index);
     gt_map_free(&reader->ended_tasks);
@@ -247,10 +105,7 @@ void gotrace_reader_close(gotrace_reader *reader)
         gt_block_free(reader->blocks);
         reader->blocks = next;
     }
-    if (reader->spool_dir)
-        gt_free(&reader->heap, reader->spool_dir, strlen(reader->spool_dir) + 1);
-    gt_heap heap = reader->heap;
-    gt_free(&heap, reader, sizeof(struct reader_whole));
+    free_reader(reader);
 }
 
 static const gotrace_event no_event = {.proc = GOTRACE_NO_PROC, .thread = GOTRACE_NO_THREAD};
@@ -301,42 +156,10 @@ static bool start_reading(gotrace_reader *reader)
         reader->stage = GT_READING;
         return true;
     }
-    gt_reading *reading = reading_of(reader);
-    gt_goroutines_init(&reading->goroutines, &reader->heap, reader->limits.goroutines);
-    if (!gt_futile_find(reader, &reading->futile))
-        return false;
-    reader->order = gt_order_new(reader, &reading->goroutines, gt_pieces_first_end(reader));
-    reader->states = reader->order ? gt_states_new(reader, &reading->goroutines) : NULL;
-    if (!reader->states)
+    if (!gt_reading_start(reader, gt_pieces_first_end(reader)))
         return false;
     reader->stage = GT_READING;
     return true;
-}
-
-/* Applies an event to the state, in final order. */
-static inline bool follow(gotrace_reader *reader, gt_event *e, gt_effect *effect)
-{
-    gt_reading *reading = reading_of(reader);
-    if (reading->futile.position == 0)
-        reader->first_ticks = e->ticks;
-    reader->last_ticks = e->ticks;
-    bool futile;
-    if (!gt_futile_next(reader, &reading->futile, e, &futile))
-        return false;
-    if (futile) { /* no effect */
-        e->flags |= GOTRACE_EVENT_FUTILE;
-        *effect = (gt_effect){0};
-        return true;
-    }
-    return gt_states_step(reader, reader->states, e, effect);
-}
-
-/* Call after an event was returned: removes the goroutine that it ended. */
-static inline bool finish_event(gotrace_reader *reader, const gt_effect *effect)
-{
-    return effect->to != GOTRACE_STATE_NOT_EXIST ||
-           gt_goroutine_end(&reading_of(reader)->goroutines, effect->goroutine) ||
-           gt_fail_memory(reader);
 }
 
 /* A duration of a year is due to damage or a wrong frequency: traced programs write megabytes per
@@ -352,7 +175,8 @@ static void report_span(gotrace_reader *reader)
                   days / YEAR, (unsigned long long)reader->summary.frequency);
 }
 
-gotrace_status gt_finish(gotrace_reader *reader)
+/* All events were returned or checked: GOTRACE_END, or GOTRACE_ERROR. */
+static gotrace_status finish(gotrace_reader *reader)
 {
     if (reader->v2) {
         reader->summary.duration = gt_v2_since_start(reader, reader->last_ticks);
@@ -388,22 +212,6 @@ static inline gotrace_status prepare(gotrace_reader *reader)
     return reader->stage == GT_READING ? GOTRACE_EVENT : prepare_first(reader);
 }
 
-/* Puts an event into a block. Whether to go on to the next one. */
-static bool take_event(gotrace_reader *reader, gt_event *e, void *ctx)
-{
-    gt_effect *effect = &reading_of(reader)->effect;
-    gt_block *b = ctx;
-    if (!follow(reader, e, effect))
-        return false;
-    const size_t before = b->count;
-    if (!gt_model_put(reader, e, effect, b) || !finish_event(reader, effect)) {
-        b->count = before;
-        return false;
-    }
-    reader->summary.events += b->count == before;
-    return gt_block_has_room(b);
-}
-
 /* Puts the next events into a block: GOTRACE_EVENT, if there are any. */
 static gotrace_status fill(gotrace_reader *reader, gt_block *b)
 {
@@ -413,7 +221,7 @@ static gotrace_status fill(gotrace_reader *reader, gt_block *b)
     if (status != GOTRACE_EVENT)
         return status;
     if (!reader->v2)
-        end = gt_order_each(reader, reader->order, take_event, b);
+        end = gt_reading_fill(reader, b);
     else
         gt_v2_fill(reader, b, &end);
     reader->summary.events += b->count;
@@ -422,7 +230,7 @@ static gotrace_status fill(gotrace_reader *reader, gt_block *b)
         gt_fail_memory(reader);
     if (b->count > 0)
         return GOTRACE_EVENT;
-    return end && reader->stage == GT_READING ? gt_finish(reader) : GOTRACE_ERROR;
+    return end && reader->stage == GT_READING ? finish(reader) : GOTRACE_ERROR;
 }
 
 /* The next event, which is not in the reader's own block. */
@@ -518,30 +326,6 @@ void gotrace_reader_select(gotrace_reader *reader, uint32_t kinds)
     reader->kinds = kinds;
 }
 
-static bool check_event(gotrace_reader *reader, gt_event *e, void *ctx)
-{
-    gt_effect *effect = &reading_of(reader)->effect;
-    (void)ctx;
-    reader->summary.events++;
-    return follow(reader, e, effect) && finish_event(reader, effect);
-}
-
-bool gt_check_events(gotrace_reader *reader)
-{
-    return gt_order_each(reader, reader->order, check_event, NULL);
-}
-
-gt_goroutines *gt_begin_piece(gotrace_reader *reader)
-{
-    gt_reading *reading = reading_of(reader);
-    gt_goroutines_init(&reading->goroutines, &reader->heap, reader->limits.goroutines);
-    reading->goroutines.unknown = true;
-    reading->goroutines.unknown_seq = gt_hash_seed();
-    reading->futile = (gt_futile){.position = 1, .next = UINT64_MAX, .awake.heap = &reader->heap};
-    reader->stage = GT_READING;
-    return &reading->goroutines;
-}
-
 /* Checks a v1 trace, one piece after another. */
 static bool check_v1(gotrace_reader *reader)
 {
@@ -571,13 +355,7 @@ gotrace_status gotrace_reader_check(gotrace_reader *reader)
     if (status != GOTRACE_EVENT)
         return status;
     bool done = reader->v2 ? gt_v2_check(reader) : check_v1(reader);
-    return done ? gt_finish(reader) : GOTRACE_ERROR;
-}
-
-gotrace_status gt_read_bytes(gotrace_reader *reader, uint64_t offset, void *buffer, size_t size,
-                             size_t *got)
-{
-    return gt_source_read(reader->source, offset, buffer, size, got, &reader->error);
+    return done ? finish(reader) : GOTRACE_ERROR;
 }
 
 /* ---- queries --------------------------------------------------------------------------------- */
@@ -658,11 +436,11 @@ size_t gotrace_reader_stack(const gotrace_reader *reader, uint64_t id, gotrace_f
     return n;
 }
 
-gt_goroutine *gt_find_goroutine(gotrace_reader *reader, uint64_t id)
+/* A live goroutine; NULL: there is none with that id. */
+static const gt_goroutine *find_goroutine(const gotrace_reader *reader, uint64_t id)
 {
-    const gt_goroutines *all = reader->v2 ? &reader->v2->goroutines
-                                          : &reading_of(reader)->goroutines;
-    return all->heap ? gt_goroutine_find(all, id) : NULL;
+    const gt_goroutines *all = reader->v2 ? &reader->v2->goroutines : gt_reading_goroutines(reader);
+    return all && all->heap ? gt_goroutine_find(all, id) : NULL;
 }
 
 static int64_t time_of(const gotrace_reader *reader, int64_t ticks)
@@ -672,7 +450,7 @@ static int64_t time_of(const gotrace_reader *reader, int64_t ticks)
 
 const gotrace_goroutine *gotrace_reader_goroutine(gotrace_reader *reader, uint64_t id)
 {
-    const gt_goroutine *g = gt_find_goroutine(reader, id);
+    const gt_goroutine *g = find_goroutine(reader, id);
     if (!g || !g->known || id == 0)
         return NULL;
     reader->goroutine = (gotrace_goroutine){.id = id,

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/text.h"
-#include "read/reader.h"
+#include "read/handle.h"
 
 enum { BEFORE = 1024 }; /* bytes searched for the beginning of a text */
 

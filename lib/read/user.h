@@ -8,7 +8,7 @@
 #define GT_USER_H
 
 #include "read/assume.h"
-#include "read/reader.h"
+#include "read/handle.h"
 
 /* An event of the user's code. */
 typedef struct gt_user {

@@ -9,6 +9,7 @@
 
 #include "batches.h"
 #include "read/ahead.h"
+#include "read/reader.h"
 #include "read/v2/v2.h"
 #include "reading.h"
 #include "scripting.h"

@@ -1,6 +1,7 @@
 #include "read/v1/ahead.h"
 
 #include "read/user.h"
+#include "read/v1/reading.h"
 
 /* The check of a piece by another thread. */
 typedef struct job {

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "read/v1/index.h"
 #include "read/v1/values.h"
 
 enum {

@@ -5,7 +5,7 @@
 #define GT_CURSOR_H
 
 #include "read/goroutines.h"
-#include "read/reader.h"
+#include "read/handle.h"
 
 enum {
     /* Flag in gt_event.flags, besides GOTRACE_EVENT_*: a GoSysCall that blocks, according to the

@@ -1,14 +1,24 @@
 /*
- * index.h - the index of a v1 file: what index.c, which fills it, needs of index_data.c.
+ * index.h - the index of a v1 file, which index.c fills.
  */
 #ifndef GT_V1_INDEX_H
 #define GT_V1_INDEX_H
 
-#include "read/reader.h"
+#include "read/handle.h"
+
+/* First pass. False if reading cannot continue; a damaged file is indexed up to the damage. */
+bool gt_index_build(gotrace_reader *reader);
+void gt_index_free(gt_index *index);
+
+/* Determines the time of the first event of a batch with header values v.
+ * False if the time says nothing about the header: the record at p, after the header, is no event
+ * (the time is INT64_MAX then), or a sample, whose own time is an argument. */
+bool gt_find_first(const gotrace_reader *reader, const uint64_t *v, const uint8_t *p,
+                   const uint8_t *end, int64_t *first);
 
 void gt_index_init(gotrace_reader *reader);
 
-/* After a bit was corrected: forgets what was read. */
+/* Before the pass is repeated up to text at that offset: forgets what was read. */
 void gt_index_forget(gotrace_reader *reader, uint64_t text);
 
 /* Call when the index is complete. False on failure. */

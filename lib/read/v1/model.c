@@ -143,9 +143,7 @@ bool gt_model_put(gotrace_reader *reader, const gt_event *e, const gt_effect *ef
     gotrace_event *out = &b->events[b->count];
     gt_head head = GT_HEAD_OF(type, e->type) | GT_HEAD_OF(kind, kind) |
                    GT_HEAD_OF(range, shape->range) |
-                   GT_HEAD_OF(flags, (e->flags & (uint8_t)~GT_EVENT_BLOCKS) | effect->flags) |
-                   GT_HEAD_OF(flags, effect->suspect ? GOTRACE_EVENT_SUSPECT : 0) |
-                   GT_HEAD_OF(flags, effect->no_begin ? GOTRACE_EVENT_NO_BEGIN : 0);
+                   GT_HEAD_OF(flags, (e->flags & (uint8_t)~GT_EVENT_BLOCKS) | effect->flags);
     if (b->raw)
         b->raw[b->count] = (gotrace_raw){
             .ticks = (uint64_t)e->ticks, .args = e->args, .arg_count = shape->slots};

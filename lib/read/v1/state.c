@@ -59,11 +59,12 @@ void gt_states_free(gotrace_reader *reader, gt_states *s)
 /* ---- reporting ----------------------------------------------------------------------------- */
 
 #define BROKEN(s, rule, ...)                                                                       \
-    ((s)->effect->suspect = true, gt_report((s)->reader, rule, gt_event_place((s)->e), __VA_ARGS__))
+    ((s)->effect->flags |= GOTRACE_EVENT_SUSPECT,                                                  \
+     gt_report((s)->reader, rule, gt_event_place((s)->e), __VA_ARGS__))
 
 /* The same for an event of the user's code. */
 #define USER_BROKEN(s, rule, ...)                                                                  \
-    ((s)->effect->suspect = true,                                                                  \
+    ((s)->effect->flags |= GOTRACE_EVENT_SUSPECT,                                                  \
      gt_report_user((s)->reader, rule, &(gt_user)OF_USER(s), __VA_ARGS__))
 
 #define OF_USER(s)                                                                                 \
@@ -308,7 +309,7 @@ GT_INLINE bool unblock(gt_step *s, const gotrace_semantics *does)
     bool timer = s->reader->index.timers.entries &&
                  gt_table_find(&s->reader->index.timers, e->goroutine);
     if (timer)
-        s->effect->flags = GOTRACE_EVENT_TIMER;
+        s->effect->flags |= GOTRACE_EVENT_TIMER;
     if (!is_in(s, s->g, GT_RUNNING) &&
         !BROKEN(s, GOTRACE_RULE_GO_UNBLOCK,
                 "goroutine %llu unblocks goroutine %llu, but is %s itself; it has to be running",
@@ -325,7 +326,7 @@ GT_INLINE bool unblock(gt_step *s, const gotrace_semantics *does)
     if (!check_state(s, woken, does))
         return false;
     if (woken->last_type == GOTRACE_V1_GoBlockNet && !timer)
-        s->effect->flags = GOTRACE_EVENT_NETWORK;
+        s->effect->flags |= GOTRACE_EVENT_NETWORK;
     woken->last_type = e->type;
     woken->known = true;
     woken->cause = e->offset;
@@ -442,11 +443,17 @@ static bool check_stw_kind(gt_step *s)
 }
 
 /* An assist may be active when tracing starts, if nothing is known of its goroutine. */
+static void set_no_begin(gt_step *s, bool no_begin)
+{
+    s->effect->flags |= no_begin ? GOTRACE_EVENT_NO_BEGIN : 0;
+}
+
 static bool assist(gt_step *s, bool begins, bool was)
 {
-    s->effect->no_begin = !begins && !was && (s->g->complete || s->g->assisted);
+    bool no_begin = !begins && !was && (s->g->complete || s->g->assisted);
+    set_no_begin(s, no_begin);
     s->g->assisted = true;
-    return !s->effect->no_begin ||
+    return !no_begin ||
            gt_report_no_begin(s->reader, s->states->assumed, &(gt_user)OF_USER(s), name_of(s),
                               "a mark assist ends, but none is active, and none can have begun "
                               "before the trace");
@@ -465,7 +472,7 @@ static bool range(gt_step *s, bool begins)
     if (which == GOTRACE_RANGE_MARK_ASSIST && good)
         good = assist(s, begins, was);
     else
-        s->effect->no_begin = !begins && !was;
+        set_no_begin(s, !begins && !was);
     *state.going = begins;
     return good;
 }
@@ -494,7 +501,7 @@ static bool task_end(gt_step *s)
     s->effect->ended_name = name ? name - 1 : 0;
     gt_map_remove(&s->states->tasks, task);
     if (!name && gt_task_has_ended(s->reader, task)) {
-        s->effect->no_begin = true;
+        set_no_begin(s, true);
         return gt_report_no_begin(s->reader, s->states->assumed, &(gt_user)OF_USER(s), "task",
                                   "task %llu ends twice", id(task));
     }
@@ -546,7 +553,7 @@ static bool report_no_region(gt_step *s)
     int size;
     const char *name = region_name(s, s->e->args[2], &size);
     char what[48];
-    s->effect->no_begin = true;
+    set_no_begin(s, true);
     snprintf(what, sizeof what, "region %.*s", size, name);
     return gt_report_no_begin(s->reader, s->states->assumed, &(gt_user)OF_USER(s), what,
                               "region \"%.*s\" ends, but is not open: it ends twice, another "
@@ -584,8 +591,9 @@ static bool region_end(gt_step *s)
         return end_outer_region(s);
     const gt_region *inner = &g->regions[g->region_count - 1];
     bool fits = gt_region_fits(s->reader, inner, s->e->args[0], s->e->args[2]);
-    s->effect->no_begin = !fits && !is_open(s, s->e->args[0], s->e->args[2]);
-    g->region_count -= !s->effect->no_begin;
+    bool no_begin = !fits && !is_open(s, s->e->args[0], s->e->args[2]);
+    set_no_begin(s, no_begin);
+    g->region_count -= !no_begin;
     if (fits)
         return true;
     int ended_size, inner_size;
@@ -699,7 +707,6 @@ bool gt_states_step(gotrace_reader *reader, gt_states *states, const gt_event *e
     effect->goroutine = NULL;
     effect->from = effect->to = GOTRACE_STATE_UNDETERMINED;
     effect->flags = 0;
-    effect->suspect = effect->no_begin = false;
     s->p = gt_states_proc(states, e);
     s->g = find(s, e->goroutine);
     if (!s->g)

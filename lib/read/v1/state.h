@@ -14,11 +14,9 @@
 typedef struct gt_effect {
     gt_goroutine *goroutine; /* the one that changed; NULL: none */
     uint8_t from, to;        /* gotrace_state, for transitions only */
-    bool suspect;
-    bool no_begin;       /* GOTRACE_EVENT_NO_BEGIN */
-    uint8_t flags;       /* GOTRACE_EVENT_TIMER, GOTRACE_EVENT_NETWORK */
-    uint64_t cause;      /* of a run: offset of the event that made it possible */
-    uint64_t ended_name; /* UserTaskEnd: the task's name, a string id */
+    uint8_t flags;           /* GOTRACE_EVENT_SUSPECT, _NO_BEGIN, _TIMER and _NETWORK */
+    uint64_t cause;          /* of a run: offset of the event that made it possible */
+    uint64_t ended_name;     /* UserTaskEnd: the task's name, a string id */
 } gt_effect;
 
 typedef struct gt_proc_state {
@@ -78,12 +76,6 @@ bool gt_states_step(gotrace_reader *reader, gt_states *states, const gt_event *e
 static inline gt_proc_state *gt_states_proc(const gt_states *states, const gt_event *e)
 {
     return &states->procs[e->proc < states->count ? e->proc : states->count - 1];
-}
-
-/* The proc of the last event that was handled. */
-static inline const gt_proc_state *gt_states_last_proc(const gt_states *states)
-{
-    return states->current.p;
 }
 
 void gt_states_free(gotrace_reader *reader, gt_states *states);

@@ -81,7 +81,6 @@ static bool find_clocks(gotrace_reader *reader, gt_generation *g)
         p++;
     if (p == limit || *p++ != GOTRACE_V2_Frequency)
         return true;
-    g->frequency_at = v2->batches[g->clocks].data + (uint64_t)(p - b.bytes);
     if (gt_varint(&p, limit, &g->frequency) <= 0)
         g->frequency = 0;
     return true;

@@ -1,7 +1,7 @@
 /*
  * follow.c - what an event requires of goroutines, procs and threads, and what it changes.
  */
-#include "read/v2/output.h"
+#include "read/v2/follow.h"
 
 #include "core/semantics.h"
 

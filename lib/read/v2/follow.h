@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "read/v2/v2.h"
+#include "read/v2/output.h"
 
 /* What cursors wait for, in gt_waits: the status of a goroutine (GT_G_*) at a sequence number, or
  * one of these. */
@@ -63,50 +63,6 @@ static inline bool gt_v2_context(gt_follow *f, unsigned needs)
 /* The proc that the event's thread has if the record of its start is lost, NULL if it cannot be
  * determined. False if reading must stop. */
 bool gt_v2_find_lost_proc(gt_follow *f, gt_v2_proc **lost);
-
-/* A change of the state of a goroutine or proc; zero for other events. */
-typedef struct gt_v2_change {
-    gt_goroutine *g; /* the subject, if it is a goroutine that is known; NULL: none */
-    uint64_t subject;
-    uint8_t from, to;
-} gt_v2_change;
-
-/* Makes the times of events strictly increasing, as in Go's reader. Returns the time of the next
- * one. */
-static inline int64_t gt_v2_take_time(struct gt_v2 *v2, int64_t time)
-{
-    if (time <= v2->last_time)
-        time = v2->last_time < INT64_MAX ? v2->last_time + 1 : INT64_MAX;
-    v2->last_time = time;
-    v2->outputs++;
-    return time;
-}
-
-/* The same for all except syncs, which are not events of the trace. */
-static inline int64_t gt_v2_take_event_time(gotrace_reader *reader, struct gt_v2 *v2, int64_t time)
-{
-    time = gt_v2_take_time(v2, time);
-    if (reader->first_ticks == 0)
-        reader->first_ticks = time;
-    reader->last_ticks = time;
-    return time;
-}
-
-/* Puts the event of the current record into the block, unless it is a transition. NULL: it is not
- * to be returned. */
-gotrace_event *gt_v2_put(const gt_follow *f, const uint64_t *args);
-
-/* Sets what only such events have. */
-void gt_v2_set_reason(const gt_follow *f, gotrace_event *event, const char *reason);
-void gt_v2_set_task_end(const gt_follow *f, gotrace_event *event, uint64_t parent,
-                        const char *name);
-
-/* Puts an event that is not one of a thread. NULL: it is not to be returned. */
-gotrace_event *gt_v2_put_outside(gotrace_reader *reader, struct gt_v2 *v2, uint8_t type,
-                                 int64_t ticks, const uint64_t *args, size_t arg_count);
-
-/* Sets the ticks and arguments of the next event of the block. */
-void gt_v2_put_raw(const gt_follow *f, uint8_t type, const uint64_t *args, int64_t ticks);
 
 /* Puts what is reported of a proc or goroutine: see status.c. */
 gotrace_event *gt_v2_put_status(const gt_follow *f, const uint64_t *args, gt_v2_change change);

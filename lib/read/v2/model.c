@@ -26,7 +26,10 @@ typedef struct name {
     char bytes[];
 } name;
 
-const char *gt_names_add(gotrace_reader *reader, struct gt_v2 *v2, const char *bytes, size_t size)
+/* A copy of a string that outlives its generation: the same pointer for equal strings. NULL if
+ * memory is refused. */
+static const char *add_name(gotrace_reader *reader, struct gt_v2 *v2, const char *bytes,
+                            size_t size)
 {
     if (!v2->names) {
         v2->names = gt_calloc(&reader->heap, 1, sizeof *v2->names);
@@ -60,8 +63,8 @@ size_t gt_names_size(const char *bytes)
 __attribute__((cold, noinline)) static const char *keep_name(gotrace_reader *reader,
                                                              struct gt_v2 *v2, gt_entry *entry)
 {
-    const char *copy = entry ? gt_names_add(reader, v2, (const char *)entry->bytes, entry->size)
-                             : gt_names_add(reader, v2, "", 0);
+    const char *copy = entry ? add_name(reader, v2, (const char *)entry->bytes, entry->size)
+                             : add_name(reader, v2, "", 0);
     void *kept = v2->kept;
     if (!copy || !entry)
         return copy;
@@ -97,7 +100,7 @@ bool gt_names_equal(const char *a, const char *b)
 
 const char *gt_names_copy(gotrace_reader *reader, struct gt_v2 *v2, const char *bytes)
 {
-    return gt_names_add(reader, v2, bytes, gt_names_size(bytes));
+    return add_name(reader, v2, bytes, gt_names_size(bytes));
 }
 
 static void free_names(gotrace_reader *reader, struct gt_v2 *v2)

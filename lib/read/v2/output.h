@@ -6,7 +6,51 @@
 #define GT_V2_OUTPUT_H
 
 #include "core/head.h"
-#include "read/v2/follow.h"
+#include "read/v2/v2.h"
+
+/* A change of the state of a goroutine or proc; zero for other events. */
+typedef struct gt_v2_change {
+    gt_goroutine *g; /* the subject, if it is a goroutine that is known; NULL: none */
+    uint64_t subject;
+    uint8_t from, to;
+} gt_v2_change;
+
+/* Makes the times of events strictly increasing, as in Go's reader. Returns the time of the next
+ * one. */
+static inline int64_t gt_v2_take_time(struct gt_v2 *v2, int64_t time)
+{
+    if (time <= v2->last_time)
+        time = v2->last_time < INT64_MAX ? v2->last_time + 1 : INT64_MAX;
+    v2->last_time = time;
+    v2->outputs++;
+    return time;
+}
+
+/* The same for all except syncs, which are not events of the trace. */
+static inline int64_t gt_v2_take_event_time(gotrace_reader *reader, struct gt_v2 *v2, int64_t time)
+{
+    time = gt_v2_take_time(v2, time);
+    if (reader->first_ticks == 0)
+        reader->first_ticks = time;
+    reader->last_ticks = time;
+    return time;
+}
+
+/* Puts the event of the current record into the block, unless it is a transition. NULL: it is not
+ * to be returned. */
+gotrace_event *gt_v2_put(const gt_follow *f, const uint64_t *args);
+
+/* Sets what only such events have. */
+void gt_v2_set_reason(const gt_follow *f, gotrace_event *event, const char *reason);
+void gt_v2_set_task_end(const gt_follow *f, gotrace_event *event, uint64_t parent,
+                        const char *name);
+
+/* Puts an event that is not one of a thread. NULL: it is not to be returned. */
+gotrace_event *gt_v2_put_outside(gotrace_reader *reader, struct gt_v2 *v2, uint8_t type,
+                                 int64_t ticks, const uint64_t *args, size_t arg_count);
+
+/* Sets the ticks and arguments of the next event of the block. */
+void gt_v2_put_raw(const gt_follow *f, uint8_t type, const uint64_t *args, int64_t ticks);
 
 /* The kinds of arguments of an event, from [1] on. */
 static const uint8_t gt_v2_arg_kinds[GT_V2_EVENT_COUNT][6] = {

@@ -23,7 +23,7 @@
 #include "read/block.h"
 #include "read/goroutines.h"
 #include "read/assume.h"
-#include "read/reader.h"
+#include "read/handle.h"
 #include "core/times.h"
 #include "read/waits.h"
 
@@ -58,11 +58,10 @@ typedef struct gt_batch {
 /* A generation: consecutive batches in the file. */
 typedef struct gt_generation {
     gotrace_generation_summary summary;
-    size_t first, count;   /* index in gt_v2.batches, and number */
-    uint64_t frequency;    /* as recorded; 0: none is found */
-    uint64_t frequency_at; /* offset of that number */
-    size_t clocks;         /* index in gt_v2.batches of the batch of clocks; first + count: none */
-    uint32_t kinds;        /* bits of gt_batch_kind: those of its batches */
+    size_t first, count; /* index in gt_v2.batches, and number */
+    uint64_t frequency;  /* as recorded; 0: none is found */
+    size_t clocks;       /* index in gt_v2.batches of the batch of clocks; first + count: none */
+    uint32_t kinds;      /* bits of gt_batch_kind: those of its batches */
     bool clocks_readable;
     bool own_frequency; /* it is right, although the others have another one */
     bool sync;          /* it has a frequency */
@@ -269,11 +268,8 @@ bool gt_v2_check_clocks(gotrace_reader *reader, const gt_generation *g);
 /* Converts a time on the trace's clock to gotrace_event.time. */
 int64_t gt_v2_since_start(const gotrace_reader *reader, int64_t time);
 
-/* A copy of a string that outlives its generation: the same pointer for equal strings. NULL if
- * memory is refused. */
-const char *gt_names_add(gotrace_reader *reader, struct gt_v2 *v2, const char *bytes, size_t size);
-
-/* The same for a string of the generation; an unknown one is "". */
+/* A copy of a string of the generation that outlives it: the same pointer for equal strings; an
+ * unknown one is "". NULL if memory is refused. */
 const char *gt_v2_name(gotrace_reader *reader, struct gt_v2 *v2, uint64_t string);
 
 /* The same, but NULL for an unknown string. */
@@ -281,8 +277,7 @@ const char *gt_v2_reason(gotrace_reader *reader, struct gt_v2 *v2, uint64_t stri
 
 size_t gt_names_size(const char *name);
 
-/* For results of gt_names_add for different readers: whether they are equal; gt_names_add of one.
- */
+/* For such copies of different readers: whether they are equal; a copy of one. */
 bool gt_names_equal(const char *a, const char *b);
 const char *gt_names_copy(gotrace_reader *reader, struct gt_v2 *v2, const char *name);
 
