@@ -717,11 +717,11 @@ truncated() {
 }
 check 'a library that is truncated' truncated "$truncates"
 
-# Reading the symbols does not end: a signal ends recording.
+# Reading the symbols does not end: a signal ends recording, another one than that of the program. nohup ignores it.
 endless_symbols() {
     local reader
     rm -f hang.trace*
-    "$gotrace" record --flight 9 -o hang.trace -- ./ends hang 2>hang.err &
+    env --default-signal=HUP "$gotrace" record --flight 9 -o hang.trace -- ./ends hang 2>hang.err &
     recorder=$!
     wait_until is_waiting && program=$(pgrep -P "$recorder" ends) && kill -USR2 "$recorder" &&
         wait_until [ -e hang.trace.1 ] && reader=$(pgrep -P "$recorder" gotrace-symbols) &&
