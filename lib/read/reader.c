@@ -175,6 +175,15 @@ static void report_span(gotrace_reader *reader)
                   days / YEAR, (unsigned long long)reader->summary.frequency);
 }
 
+/* Written once, before the first event is returned: another thread may read it while this one reads
+ * on. */
+static void note_start(gotrace_reader *reader)
+{
+    const uint64_t start = (uint64_t)reader->first_ticks;
+    if (reader->summary.start != start)
+        reader->summary.start = start;
+}
+
 /* All events were returned or checked: GOTRACE_END, or GOTRACE_ERROR. */
 static gotrace_status finish(gotrace_reader *reader)
 {
@@ -184,7 +193,7 @@ static gotrace_status finish(gotrace_reader *reader)
     } else {
         reader->summary.duration = gt_time_of(reader, reader->last_ticks);
     }
-    reader->summary.start = (uint64_t)reader->first_ticks;
+    note_start(reader);
     if (reader->summary.duration < 0) /* clocks are broken: see time.order */
         reader->summary.duration = 0;
     if (!gt_end_fault(reader))
@@ -225,7 +234,7 @@ static gotrace_status fill(gotrace_reader *reader, gt_block *b)
     else
         gt_v2_fill(reader, b, &end);
     reader->summary.events += b->count;
-    reader->summary.start = (uint64_t)reader->first_ticks;
+    note_start(reader);
     if (b->failed)
         gt_fail_memory(reader);
     if (b->count > 0)
