@@ -55,13 +55,14 @@ static uint8_t classify_by_stack(system_goroutines *s, const feed *source, uint6
 /* The same for a start stack. Many goroutines may have the same. */
 static uint8_t classify_by_start(system_goroutines *s, const feed *source, const gotrace_event *e)
 {
-    size_t slot = gotrace_event_start_stack(e) % SYSTEM_STACKS;
+    const uint64_t start = gotrace_event_start_stack(e);
+    size_t slot = start % SYSTEM_STACKS;
 
-    if (s->stacks[slot].facts == 0 || s->stacks[slot].stack != gotrace_event_start_stack(e) ||
+    if (s->stacks[slot].facts == 0 || s->stacks[slot].stack != start ||
         s->stacks[slot].generation_index != source->generation_index) {
-        s->stacks[slot].stack = gotrace_event_start_stack(e);
+        s->stacks[slot].stack = start;
         s->stacks[slot].generation_index = source->generation_index;
-        s->stacks[slot].facts = classify_by_stack(s, source, gotrace_event_start_stack(e), 0);
+        s->stacks[slot].facts = classify_by_stack(s, source, start, 0);
     }
     return s->stacks[slot].facts;
 }

@@ -46,20 +46,18 @@ static go_texts texts_of(const gotrace_event_spec *spec)
 
 static void print_texts(out *o, const go_texts *texts, const gotrace_event *event)
 {
+    const gotrace_details *details = gotrace_event_details(event);
+    const char *reason = gotrace_event_reason(event);
     if (texts->text) {
         out_printf(o, " %s=", texts->text);
-        out_bytes(o, gotrace_event_details(event)->text,
-                  gotrace_event_details(event)->text ? gotrace_event_details(event)->text_size : 0);
+        out_bytes(o, details->text, details->text_size);
     }
     if (texts->message) {
         out_printf(o, " %s=", texts->message);
-        out_bytes(o, gotrace_event_details(event)->message,
-                  gotrace_event_details(event)->message ? gotrace_event_details(event)->message_size
-                                                        : 0);
+        out_bytes(o, details->message, details->message_size);
     }
     if (texts->reason)
-        out_printf(o, " %s=%s", texts->reason,
-                   gotrace_event_reason(event) ? gotrace_event_reason(event) : "unknown");
+        out_printf(o, " %s=%s", texts->reason, reason ? reason : "unknown");
 }
 
 static void print_v1_event(out *o, const print_source *from, const gotrace_event *event)

@@ -27,9 +27,9 @@ gt_block *gt_block_new(gt_heap *heap, size_t capacity, bool raw)
     return b;
 }
 
-static void free_chunks(gt_block *b, gt_chunk *last)
+static void free_chunks(gt_block *b)
 {
-    while (b->chunks && b->chunks != last) {
+    while (b->chunks) {
         gt_chunk *next = b->chunks->next;
         gt_free(b->heap, b->chunks, sizeof *b->chunks + b->chunks->size);
         b->chunks = next;
@@ -40,7 +40,7 @@ void gt_block_free(gt_block *b)
 {
     if (!b)
         return;
-    free_chunks(b, NULL);
+    free_chunks(b);
     gt_free(b->heap, b, size_of(b->capacity, b->raw));
 }
 
@@ -51,7 +51,7 @@ void gt_block_clear(gt_block *b)
     if (!b->chunks)
         return;
     if (b->chunks->next || b->chunks->size > CHUNK)
-        free_chunks(b, NULL);
+        free_chunks(b);
     else
         b->chunks->used = 0;
 }

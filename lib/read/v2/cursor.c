@@ -40,11 +40,12 @@ static bool check_start(gotrace_reader *reader, const gt_v2_cursor *c, const gt_
     const struct gt_v2 *v2 = reader->v2;
     int64_t by = gt_time_between(gt_v2_ns(batch->time, v2->ns_per_tick), c->time);
     return !c->thread || by <= v2->rounding ||
-           gt_report(reader, GOTRACE_RULE_CLOCK_BACK,
-                     (gt_place){batch->offset, c->next_batch, GOTRACE_NO_OFFSET},
-                     "the batch begins %lld ns before the last event of the thread's batch before "
-                     "it, which is at 0x%llx",
-                     (long long)by, (unsigned long long)v2->batches[c->batch].offset);
+           gt_report(
+               reader, GOTRACE_RULE_CLOCK_BACK,
+               (gt_place){batch->offset, c->next_batch, GOTRACE_NO_OFFSET},
+               "the batch begins %lld ns before the last event of the thread's previous batch, "
+               "which is at 0x%llx",
+               (long long)by, (unsigned long long)v2->batches[c->batch].offset);
 }
 
 static bool open_batch(gotrace_reader *reader, gt_v2_cursor *c)

@@ -420,7 +420,7 @@ GT_INLINE gt_followed create(gt_follow *f, const gotrace_semantics *does)
             return gt_v2_refused(f);
     }
     f->reader->summary.goroutines_created++;
-    put_transition(f, does, (gt_v2_change){g, id, GOTRACE_STATE_NOT_EXIST, does->other.to}, 0);
+    put_transition(f, does, (gt_v2_change){id, GOTRACE_STATE_NOT_EXIST, does->other.to}, 0);
     if (does->other.to == GOTRACE_STATE_RUNNING || does->other.to == GOTRACE_STATE_SYSCALL)
         gt_v2_bind_goroutine(f->t, g);
     return GT_FOLLOW_DONE;
@@ -464,7 +464,7 @@ static uint8_t stop_type(uint8_t to)
 
 static gt_v2_change change_of_self(const gt_follow *f, const gotrace_semantics *does)
 {
-    return (gt_v2_change){f->g, f->g ? f->g->id : 0, does->self.from, does->self.to};
+    return (gt_v2_change){f->g ? f->g->id : 0, does->self.from, does->self.to};
 }
 
 /* A switch: unblocks the other goroutine if it waits, stops the first one, and starts the other.
@@ -476,8 +476,8 @@ static gt_followed switch_goroutines(gt_follow *f, const gotrace_semantics *does
     const gt_v2_change self = change_of_self(f, does);
     bool wakes = does->other.from == GOTRACE_STATE_WAITING;
     if (wakes) {
-        put_transition(f, does,
-                       (gt_v2_change){next, id, GOTRACE_STATE_WAITING, GOTRACE_STATE_RUNNABLE}, 0);
+        put_transition(f, does, (gt_v2_change){id, GOTRACE_STATE_WAITING, GOTRACE_STATE_RUNNABLE},
+                       0);
         put_derived(f, stop_type(does->self.to), 0, 0, self, 0);
     } else {
         put_transition(f, does, self, 0);
@@ -493,7 +493,7 @@ static gt_followed switch_goroutines(gt_follow *f, const gotrace_semantics *does
         return gt_v2_refused(f);
     f->g = NULL;
     put_derived(f, GOTRACE_V2_GoStart, id, seq,
-                (gt_v2_change){next, id, GOTRACE_STATE_RUNNABLE, GOTRACE_STATE_RUNNING}, cause);
+                (gt_v2_change){id, GOTRACE_STATE_RUNNABLE, GOTRACE_STATE_RUNNING}, cause);
     change_other(f, does, next);
     return GT_FOLLOW_DONE;
 }
@@ -534,8 +534,7 @@ GT_INLINE gt_followed follow_goroutines(gt_follow *f, const gotrace_semantics *d
     if (other && does->self.to)
         return switch_goroutines(f, does, other);
     if (other) {
-        put_transition(f, does,
-                       (gt_v2_change){other, f->e->args[0], does->other.from, does->other.to},
+        put_transition(f, does, (gt_v2_change){f->e->args[0], does->other.from, does->other.to},
                        does->other.to == GOTRACE_STATE_RUNNING ? other->cause : 0);
         change_other(f, does, other);
         return GT_FOLLOW_DONE;
@@ -544,7 +543,7 @@ GT_INLINE gt_followed follow_goroutines(gt_follow *f, const gotrace_semantics *d
     bool with_proc = does->proc.to && f->g;
     if (with_proc && does->proc.to == GOTRACE_STATE_ABANDONED && f->p)
         put_derived(f, GOTRACE_V2_ProcSteal, f->p->id, 0,
-                    (gt_v2_change){NULL, f->p->id, GOTRACE_STATE_RUNNING, GOTRACE_STATE_IDLE}, 0);
+                    (gt_v2_change){f->p->id, GOTRACE_STATE_RUNNING, GOTRACE_STATE_IDLE}, 0);
     put_transition(f, does, change_of_self(f, does), 0);
     if (with_proc)
         change_own_proc(f, does);
@@ -611,8 +610,7 @@ static gt_followed proc_stop(gt_follow *f, const gotrace_semantics *does)
     if (!gt_v2_context(f, does->needs) || !check_own_proc(f, does, 0))
         return GT_FOLLOW_FAILED;
     put_transition(
-        f, does,
-        (gt_v2_change){NULL, f->p ? f->p->id : GT_V2_NO_ID, does->proc.from, does->proc.to}, 0);
+        f, does, (gt_v2_change){f->p ? f->p->id : GT_V2_NO_ID, does->proc.from, does->proc.to}, 0);
     if (f->p)
         gt_v2_set_proc(f, f->p, proc_status_of(does->proc.to));
     if (f->t)
@@ -668,7 +666,7 @@ GT_INLINE gt_followed follow_named_proc(gt_follow *f, const gotrace_semantics *d
         return GT_FOLLOW_FALSE;
     uint8_t from = steals ? (abandoned ? GOTRACE_STATE_IDLE : GOTRACE_STATE_RUNNING)
                           : does->proc.from;
-    put_transition(f, does, (gt_v2_change){NULL, id, from, does->proc.to}, 0);
+    put_transition(f, does, (gt_v2_change){id, from, does->proc.to}, 0);
     p->seq = seq;
     p->generation = f->generation;
     gt_v2_set_proc(f, p, proc_status_of(does->proc.to));

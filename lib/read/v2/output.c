@@ -132,9 +132,11 @@ gotrace_event *gt_v2_put_outside(gotrace_reader *reader, struct gt_v2 *v2, uint8
     if (reader->first_ticks != 0)
         event->time = gt_v2_since_start(reader, ticks);
     uint64_t *copy = gt_block_alloc(b, arg_count * sizeof *args);
-    if (copy && arg_count > 0)
-        memcpy(copy, args, arg_count * sizeof *args);
-    gotrace_details *d = gt_block_details(b, event, copy, copy ? arg_count : 0);
+    gotrace_details *d = gt_block_details(b, event, NULL, 0);
+    if (copy) {
+        d->args = memcpy(copy, args, arg_count * sizeof *args);
+        d->arg_count = arg_count;
+    }
     if (b->raw)
         b->raw[b->count] = (gotrace_raw){.ticks = (uint64_t)ticks,
                                          .args = d->args,

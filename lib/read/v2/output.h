@@ -10,7 +10,6 @@
 
 /* A change of the state of a goroutine or proc; zero for other events. */
 typedef struct gt_v2_change {
-    gt_goroutine *g; /* the subject, if it is a goroutine that is known; NULL: none */
     uint64_t subject;
     uint8_t from, to;
 } gt_v2_change;

@@ -85,8 +85,8 @@ gt_followed gt_v2_proc_status(gt_follow *f)
         status = GT_P_SYSCALL;
     }
     const uint64_t args[GT_V2_VALUES - 1] = {id, status};
-    gotrace_event *event = gt_v2_put_status(
-        f, args, (gt_v2_change){NULL, id, from, gt_v2_shown_proc[status]});
+    gotrace_event *event = gt_v2_put_status(f, args,
+                                            (gt_v2_change){id, from, gt_v2_shown_proc[status]});
     if (event && promoted && holder) {
         gt_goroutine *g = gt_v2_goroutine_of(holder);
         event->thread = (int64_t)holder->id;
@@ -188,7 +188,7 @@ gt_followed gt_v2_goroutine_status(gt_follow *f)
     else if (status == GT_G_SYSCALL && !bind_in_syscall(f, g, m, &to))
         return GT_FOLLOW_FAILED;
     gotrace_event *event = gt_v2_put_status(f, f->e->args,
-                                            (gt_v2_change){g, id, from, gt_v2_shown[status]});
+                                            (gt_v2_change){id, from, gt_v2_shown[status]});
     if (event && to.other)
         event->thread = (int64_t)m;
     if (event && to.seen)

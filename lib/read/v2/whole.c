@@ -188,8 +188,8 @@ static bool check_times(whole *w)
     if (before && overlaps(batches[before - 1].time, last, b->time))
         gt_error_set(
             w->damage, GOTRACE_RULE_CLOCK_BACK, place,
-            "the batch begins at least %llu ticks before the last event of the thread's batch "
-            "before it, which is at 0x%llx",
+            "the batch begins at least %llu ticks before the last event of the thread's previous "
+            "batch, which is at 0x%llx",
             (unsigned long long)(last - b->time), (unsigned long long)batches[before - 1].offset);
     else if (is_outside(w))
         gt_error_set(w->damage, GOTRACE_RULE_CLOCK_BACK, place,
