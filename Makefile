@@ -11,7 +11,6 @@ BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
-DATADIR ?= $(PREFIX)/share/gotrace
 DOCDIR ?= $(PREFIX)/share/doc/gotrace
 BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHCOMPDIR ?= $(PREFIX)/share/zsh/site-functions
@@ -91,7 +90,6 @@ EXAMPLE_SRC := $(wildcard tests/examples/*.c)
 MAN := $(wildcard man/*.[1-8])
 HEADERS := lib/gotrace.h lib/gotrace_base.h lib/gotrace_events.h lib/gotrace_rules.h \
 	lib/gotrace_experimental.h lib/gotrace_record.h lib/gotrace_symbols.h
-SCHEMAS := formats/script/script.cddl formats/script/script.schema.json
 RECORD_PICTURE := man/record.png
 # The examples in the manual pages; the others generate parts of the documentation.
 INSTALLED_EXAMPLES := $(patsubst %,tests/examples/%.c,running folded hello fibers scheduler) \
@@ -355,8 +353,8 @@ coverage: ## run the tests and report the line coverage of each file
 codes: ## write lib/gotrace_events.h, the codes of the events, from their tables
 	@CC="$(CC)" lib/event_codes.sh >$(B)/gotrace_events.h && mv $(B)/gotrace_events.h lib/gotrace_events.h
 
-abi: ## record the ABI of the headers in lib/gotrace.abi (lint compares)
-	@lib/abi.sh >$(B)/gotrace.abi && mv $(B)/gotrace.abi lib/gotrace.abi
+abi: ## record the ABI of the headers in tests/tree/gotrace.abi (lint compares)
+	@lib/abi.sh >$(B)/gotrace.abi && mv $(B)/gotrace.abi tests/tree/gotrace.abi
 
 lint: ## shellcheck, mandoc, clang-format, event codes and ABI
 	@tests/tree/lint.sh
@@ -394,8 +392,6 @@ install: all $(B)/staged/gotrace $(B)/staged/gotrace.pc ## install to DESTDIR/PR
 	$(Q)install -D -m 644 $(B)/staged/gotrace.pc $(D)$(LIBDIR)/pkgconfig/gotrace.pc
 	$(Q)for page in $(MAN); do \
 		install -D -m 644 $$page $(D)$(MANDIR)/man$${page##*.}/$${page#man/} || exit 1; done
-	$(Q)for schema in $(SCHEMAS); do \
-		install -D -m 644 $$schema $(D)$(DATADIR)/$${schema##*/} || exit 1; done
 	$(Q)for example in $(INSTALLED_EXAMPLES); do \
 		install -D -m 644 $$example $(D)$(DOCDIR)/$${example#tests/} || exit 1; done
 	$(Q)install -D -m 644 $(RECORD_PICTURE) $(D)$(DOCDIR)/$(notdir $(RECORD_PICTURE))
@@ -409,7 +405,6 @@ uninstall: ## remove the installed files
 		$(D)$(LIBDIR)/gotrace/libgotrace-preload.so \
 		$(D)$(BASHCOMPDIR)/gotrace $(D)$(ZSHCOMPDIR)/_gotrace
 	$(Q)for header in $(HEADERS); do rm -f $(D)$(INCLUDEDIR)/$${header#lib/}; done
-	$(Q)for schema in $(SCHEMAS); do rm -f $(D)$(DATADIR)/$${schema##*/}; done
 	$(Q)for example in $(INSTALLED_EXAMPLES); do rm -f $(D)$(DOCDIR)/$${example#tests/}; done
 	$(Q)rm -f $(D)$(DOCDIR)/$(notdir $(RECORD_PICTURE))
 	$(Q)for page in $(MAN); do rm -f $(D)$(MANDIR)/man$${page##*.}/$${page#man/}; done

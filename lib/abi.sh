@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # abi.sh: print the ABI that gotrace.h, gotrace_record.h and gotrace_symbols.h promise, as abidw describes it.
-# abi.sh check: compare it with the recorded one, lib/gotrace.abi. `make abi` writes that.
+# abi.sh check: compare it with the recorded one, tests/tree/gotrace.abi. `make abi` writes that.
 #
 # Only the headers are compiled, with a body for each function and a use of each type: this takes a
 # second, and the record does not depend on the inside of the library. gotrace_experimental.h is not
@@ -8,7 +8,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 LIB=${LIB:-lib}
-recorded=lib/gotrace.abi
+recorded=tests/tree/gotrace.abi
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 

@@ -10,7 +10,7 @@
 
 typedef struct dump_options {
     settings common;
-    const char *format, *level;
+    const char *format, *level, *schema;
 } dump_options;
 
 enum { PIECE = 256 * 1024 };
@@ -121,9 +121,29 @@ static const char *level_name(size_t n)
     return names[n];
 }
 
+static const char *schema_name(size_t n)
+{
+    static const char *const names[] = {"json", "cbor", NULL};
+    return names[n];
+}
+
+static int write_schema(session *s, const script_format *of)
+{
+    if (s->file_count > 0) {
+        diag_error("--schema reads no trace, and %s is given", s->files[0]);
+        return EXIT_USAGE;
+    }
+    int status = output_open(&s->output, s->set->output, false);
+    if (status == EXIT_SOUND)
+        of->schema(&s->output.out);
+    return status;
+}
+
 static int run_dump(session *s)
 {
     const dump_options *set = (const dump_options *)s->set;
+    if (set->schema)
+        return write_schema(s, script_by_name(set->schema));
     const script_format *how = script_by_name(set->format);
     return strcmp(set->level, "meaning") == 0 ? events_dump(s, how) : records_dump(s, how);
 }
@@ -135,6 +155,8 @@ static const option_spec options[] = {
      "encoding of the script (text)"},
     {0, "level", OPTION_CHOICE, "LEVEL", offsetof(dump_options, level), level_name,
      "records, or events in order (raw)"},
+    {0, "schema", OPTION_CHOICE, "FORMAT", offsetof(dump_options, schema), schema_name,
+     "write the formal schema of such scripts instead"},
     {.name = NULL},
 };
 

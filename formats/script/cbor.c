@@ -233,4 +233,5 @@ const script_format script_cbor = {
     .end = end,
     .head = write_head,
     .event = write_event,
+    .schema = script_schema_cddl,
 };

@@ -222,6 +222,7 @@ const script_format script_json = {
     .end = json_end,
     .head = json_head,
     .event = json_event,
+    .schema = script_schema_json,
 };
 
 const script_format script_jsonl = {

@@ -271,6 +271,9 @@ const char *script_tracer_name(size_t tracer);
 
 extern const script_format script_text, script_json, script_jsonl, script_cbor;
 
+void script_schema_json(out *o);
+void script_schema_cddl(out *o);
+
 gotrace_status script_text_read(script_job *job);
 gotrace_status script_json_read(script_job *job);
 gotrace_status script_cbor_read(script_job *job);

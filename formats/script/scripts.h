@@ -23,6 +23,7 @@ typedef struct script_format {
     /* The same for a script by meaning; finish with end. */
     void (*head)(out *o, int version, const script_event *head);
     void (*event)(out *o, const script_event *event, bool first);
+    void (*schema)(out *o); /* writes a formal schema of the encoding; NULL: it has none */
 } script_format;
 
 extern const script_format *const script_formats[]; /* ends with NULL */

@@ -19,6 +19,8 @@ wrong() {
     zstd -q -f script
     expect 1 gotrace synth -o trace script.zst
 }
+# --schema reads no trace.
+expect 2 gotrace dump --schema json -o trace trace
 # Malformed, meaningless, and impossible scripts.
 wrong 'hello\n'
 wrong 'Trace Go1.26 level=meaning\nGoStart t=1 g="\n'

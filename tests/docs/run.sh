@@ -76,18 +76,6 @@ for name in scheduler.c crash.c; do
     check "gotrace_record.3 has $name" repeats man/gotrace_record.3 "$name" example "$name"
 done
 
-# is_what FILE COMMAND...: the file is equal to the command's output.
-is_what() {
-    local file=$1
-    shift
-    "$@" >"$work/made" || return 1
-    [ -z "${UPDATE:-}" ] || cp "$work/made" "$file"
-    diff -u --label "$file" --label 'as it should be' "$file" "$work/made"
-}
-
-check 'script.cddl has the events' is_what formats/script/script.cddl schemas cddl
-check 'script.schema.json has the events' is_what formats/script/script.schema.json schemas json
-
 # Scripts of each version match the JSON Schema.
 schema_holds() {
     local version trace form name
@@ -106,13 +94,24 @@ schema_holds() {
         gotrace dump --format jsonl -o "$work/scripts/odd.jsonl"
     printf 'Trace Go1.21\nFrequency freq=18446744073709551615\n' | gotrace synth |
         gotrace dump --format json -o "$work/scripts/large.json"
-    python3 tests/docs/schema.py formats/script/script.schema.json "$work"/scripts/*
+    gotrace dump --schema json -o "$work/schema"
+    python3 tests/docs/schema.py "$work/schema" "$work"/scripts/*
 }
 if python3 -c 'import jsonschema' 2>/dev/null; then
-    check 'scripts are what script.schema.json says' schema_holds
+    check 'scripts match the schema of dump --schema json' schema_holds
 else
-    skip 'scripts against script.schema.json' 'there is no python3 with jsonschema'
+    skip 'scripts against the schema of dump --schema json' 'there is no python3 with jsonschema'
 fi
+
+# Each name in the CDDL is defined there, once, and each event is.
+cddl_is_complete() {
+    local names='[A-Za-z]+(-meant)?-1\.[0-9]+'
+    gotrace dump --schema cbor -o "$work/cddl" || return 1
+    diff <(grep -oE "^$names" "$work/cddl" | sort) <(grep -oE "$names" "$work/cddl" | sort -u) &&
+        diff <(grep -oE '^[A-Z][A-Za-z]*' "$work/cddl" | sort -u) \
+            <({ tables events; tables events-v2; } | sed -n 's/^\.It [0-9]* Sy \([A-Za-z]*\).*/\1/p' | sort -u)
+}
+check 'the schema of dump --schema cbor has the events' cddl_is_complete
 
 # Members of stat's objects are in its manual page; names of reasons and ranges are of the trace.
 stat_members() {

@@ -278,6 +278,7 @@ convert --to perfetto --function main -o out/out vN.trace
 dump -o out/out vN.trace
 dump --format cbor -o out/out vN.trace
 dump --level meaning --format json -o out/out vN.trace
+dump --schema json -o out/out
 synth -o out/out vN.text
 synth -o out/out vN.cbor
 synth -o out/out vN.json

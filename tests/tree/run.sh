@@ -349,7 +349,6 @@ installs() {
         lib/libgotrace.so lib/gotrace/libgotrace-preload.so \
         lib/pkgconfig/gotrace.pc share/bash-completion/completions/gotrace \
         share/zsh/site-functions/_gotrace \
-        share/gotrace/script.cddl share/gotrace/script.schema.json \
         share/doc/gotrace/record.png \
         share/doc/gotrace/examples/{running.c,fibers.c,server.script,server.old.script}; do
         [ -s "$root/$file" ] || { echo "missing: $file"; return 1; }

@@ -1,22 +1,17 @@
 /*
- * schemas.c - print the schemas of event scripts, from the library's event tables:
- *
- *   schemas cddl        formats/script/script.cddl: of CBOR
- *   schemas json        formats/script/script.schema.json: of JSON
+ * schema.c - schemas of event scripts, from the library's event tables: of CBOR in CDDL, of JSON in
+ * JSON Schema.
  *
  * An event is described once for all consecutive versions in which it is the same, under its name
  * and the first of these versions.
  */
-#include <gotrace.h>
-#include <stdio.h>
 #include <string.h>
 
-/* The number of event codes. */
-enum { CODES = 256 };
+#include "formats/script/script.h"
 
-/* An event in a version. */
+/* An event in a version; spec NULL: no event has that code. */
 typedef struct shape {
-    const gotrace_event_spec *spec; /* NULL: no event has that code */
+    const gotrace_event_spec *spec;
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
     size_t arg_count, frame_values;
 } shape;
@@ -55,32 +50,33 @@ static int first_with(const int *versions, size_t n, unsigned code)
 }
 
 /* Call describe for each event that differs from the one in the previous version. */
-static void each_shape(void (*describe)(const shape *s, int version))
+static void each_shape(out *o, void (*describe)(out *o, const shape *s, int version))
 {
     size_t count;
     const int *versions = gotrace_versions(&count);
     for (size_t n = 0; n < count; n++)
-        for (unsigned code = 0; code < CODES; code++) {
+        for (unsigned code = 0; code < SCRIPT_CODES; code++) {
             shape s = shape_of(versions[n], code);
             if (s.spec && first_with(versions, n, code) == versions[n])
-                describe(&s, versions[n]);
+                describe(o, &s, versions[n]);
         }
 }
 
 /* Print the names of the descriptions of the n-th version's events, with separators. */
-static void print_names(size_t n, const char *before, const char *between, const char *after)
+static void print_names(out *o, size_t n, const char *before, const char *between,
+                        const char *after)
 {
     size_t count;
     const int *versions = gotrace_versions(&count);
     const char *now = before;
-    for (unsigned code = 0; code < CODES; code++) {
+    for (unsigned code = 0; code < SCRIPT_CODES; code++) {
         const gotrace_event_spec *spec = gotrace_event_spec_of(versions[n], code);
         if (!spec)
             continue;
-        printf("%s%s-1.%d", now, spec->name, first_with(versions, n, code));
+        out_printf(o, "%s%s-1.%d", now, spec->name, first_with(versions, n, code));
         now = between;
     }
-    printf("%s", after);
+    out_printf(o, "%s", after);
 }
 
 static bool has_data(const shape *s)
@@ -154,20 +150,20 @@ static bool is_place(const gotrace_arg_spec *const *args, size_t count, char nam
 }
 
 /* Print the names of the descriptions of the n-th version's events, as print_names does. */
-static void print_given(size_t n, const char *before, const char *between)
+static void print_given(out *o, size_t n, const char *before, const char *between)
 {
     size_t count;
     const int *versions = gotrace_versions(&count);
     const char *now = before;
-    for (unsigned code = 0; code < CODES; code++) {
+    for (unsigned code = 0; code < SCRIPT_CODES; code++) {
         const gotrace_event_spec *spec = gotrace_event_spec_of(versions[n], code);
         if (!spec || !is_given(spec))
             continue;
-        printf("%s%s-meant-1.%d", now, spec->name, first_with(versions, n, code));
+        out_printf(o, "%s%s-meant-1.%d", now, spec->name, first_with(versions, n, code));
         now = between;
     }
     if (versions[n] >= GOTRACE_FIRST_V2)
-        printf("%sSync-meant", now);
+        out_printf(o, "%sSync-meant", now);
 }
 
 /* ---- CDDL ----------------------------------------------------------------------------------- */
@@ -179,8 +175,8 @@ static const char cddl_head[] =
     "its\n"
     "; version: `record-1.N`, or with level meaning `meaning-1.N`. The member \"records\" or "
     "\"events\"\n"
-    "; of a document is the last one. Tags before any item are ignored. Generated from the event\n"
-    "; tables by tests/examples/schemas.c.\n"
+    "; of a document is the last one. Tags before any item are ignored. Generated from\n"
+    "; the event tables by gotrace dump --schema cbor.\n"
     "\n";
 
 static const char cddl_values[] =
@@ -209,76 +205,80 @@ static const char cddl_values[] =
     "  {event: \"Sync\", when, ? clock_t: time, ? clock_ticks: number, wall}\n";
 
 /* Print the arguments of an event, in an array or in a map. */
-static void cddl_args(const shape *s, int version, bool in_map)
+static void cddl_args(out *o, const shape *s, int version, bool in_map)
 {
     for (size_t i = 0; i < s->arg_count; i++)
         if (s->args[i]->kind != GOTRACE_ARG_COUNT)
-            printf(", %s: number", s->args[i]->name);
+            out_printf(o, ", %s: number", s->args[i]->name);
         else if (in_map)
-            printf(", ? %s: number", s->args[i]->name);
+            out_printf(o, ", ? %s: number", s->args[i]->name);
     if (s->frame_values)
-        printf(", ? frames: [* frame-%zu]", s->frame_values);
+        out_printf(o, ", ? frames: [* frame-%zu]", s->frame_values);
     if (has_data(s))
-        printf(", data: data");
-    printf(in_map ? ", deviation-v%d, ? raw: true" : ", ? {deviation-v%d}",
-           version < GOTRACE_FIRST_V2 ? 1 : 2);
+        out_printf(o, ", data: data");
+    out_printf(o, in_map ? ", deviation-v%d, ? raw: true" : ", ? {deviation-v%d}",
+               version < GOTRACE_FIRST_V2 ? 1 : 2);
 }
 
-static void cddl_event(const shape *s, int version)
+static void cddl_event(out *o, const shape *s, int version)
 {
-    printf("%s-1.%d =\n  [event: %u / \"%s\"", s->spec->name, version, s->spec->code,
-           s->spec->name);
-    cddl_args(s, version, false);
-    printf("] /\n  {event: \"%s\"", s->spec->name);
-    cddl_args(s, version, true);
-    printf("}\n");
+    out_printf(o, "%s-1.%d =\n  [event: %u / \"%s\"", s->spec->name, version, s->spec->code,
+               s->spec->name);
+    cddl_args(o, s, version, false);
+    out_printf(o, "] /\n  {event: \"%s\"", s->spec->name);
+    cddl_args(o, s, version, true);
+    out_printf(o, "}\n");
 }
 
-static void cddl_meant(const shape *s, int version)
+static void cddl_meant(out *o, const shape *s, int version)
 {
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS], *stack;
     size_t count = args_given(s, version, args, &stack);
     if (!is_given(s->spec))
         return;
-    printf("%s-meant-1.%d =\n  {event: \"%s\", when, where", s->spec->name, version, s->spec->name);
+    out_printf(o, "%s-meant-1.%d =\n  {event: \"%s\", when, where", s->spec->name, version,
+               s->spec->name);
     for (const char *place = "pmg"; *place; place++)
         if (is_place(args, count, *place))
-            printf(", ? %c: %s", *place, *place == 'g' ? "number" : "signed");
+            out_printf(o, ", ? %c: %s", *place, *place == 'g' ? "number" : "signed");
     for (size_t i = 0; i < count; i++)
-        printf(", %s%s: %s", is_optional(s, args, i) ? "? " : "", args[i]->name, type_of(args[i]));
+        out_printf(o, ", %s%s: %s", is_optional(s, args, i) ? "? " : "", args[i]->name,
+                   type_of(args[i]));
     if (stack)
-        printf(", ? %s: stack", stack->name);
+        out_printf(o, ", ? %s: stack", stack->name);
     if (has_data(s))
-        printf(", ? data: data");
-    printf("}\n");
+        out_printf(o, ", ? data: data");
+    out_printf(o, "}\n");
 }
 
-static void print_cddl(void)
+void script_schema_cddl(out *o)
 {
     size_t count;
     const int *versions = gotrace_versions(&count);
-    printf("%sdocument = #6.55799(any-document) / any-document\nany-document =", cddl_head);
+    out_printf(o, "%sdocument = #6.55799(any-document) / any-document\nany-document =", cddl_head);
     for (size_t n = 0; n < count; n++)
-        printf("%s document-1.%d", n ? " /" : "", versions[n]);
-    printf("\nheader = #6.55799(any-header) / any-header\nany-header =\n  {trace: version, ? "
-           "level: \"raw\"} /\n"
-           "  {trace: version, level: \"meaning\", clock}\nversion =");
+        out_printf(o, "%s document-1.%d", n ? " /" : "", versions[n]);
+    out_printf(o,
+               "\nheader = #6.55799(any-header) / any-header\nany-header =\n  {trace: version, ? "
+               "level: \"raw\"} /\n"
+               "  {trace: version, level: \"meaning\", clock}\nversion =");
     for (size_t n = 0; n < count; n++)
-        printf("%s \"go 1.%d\"", n ? " /" : "", versions[n]);
-    printf("\n\n%s\n", cddl_values);
+        out_printf(o, "%s \"go 1.%d\"", n ? " /" : "", versions[n]);
+    out_printf(o, "\n\n%s\n", cddl_values);
     for (size_t n = 0; n < count; n++) {
-        printf("document-1.%d =\n  {trace: \"go 1.%d\", ? level: \"raw\", records: [* "
-               "record-1.%d]} /\n"
-               "  {trace: \"go 1.%d\", level: \"meaning\", clock, events: [* meaning-1.%d]}\n",
-               versions[n], versions[n], versions[n], versions[n], versions[n]);
-        printf("record-1.%d =", versions[n]);
-        print_names(n, "\n  ", " /\n  ", "\n\n");
-        printf("meaning-1.%d = record-1.%d", versions[n], versions[n]);
-        print_given(n, " /\n  ", " /\n  ");
-        printf("\n\n");
+        out_printf(o,
+                   "document-1.%d =\n  {trace: \"go 1.%d\", ? level: \"raw\", records: [* "
+                   "record-1.%d]} /\n"
+                   "  {trace: \"go 1.%d\", level: \"meaning\", clock, events: [* meaning-1.%d]}\n",
+                   versions[n], versions[n], versions[n], versions[n], versions[n]);
+        out_printf(o, "record-1.%d =", versions[n]);
+        print_names(o, n, "\n  ", " /\n  ", "\n\n");
+        out_printf(o, "meaning-1.%d = record-1.%d", versions[n], versions[n]);
+        print_given(o, n, " /\n  ", " /\n  ");
+        out_printf(o, "\n\n");
     }
-    each_shape(cddl_event);
-    each_shape(cddl_meant);
+    each_shape(o, cddl_event);
+    each_shape(o, cddl_meant);
 }
 
 /* ---- JSON Schema ---------------------------------------------------------------------------- */
@@ -289,8 +289,7 @@ static const char json_head[] =
     "\"title\": \"event script of gotrace\",\n"
     "\"description\": \"A JSON document as gotrace-script(5) describes it. Of JSON Lines the first "
     "one is #/$defs/header, the others are #/$defs/go1.N, or by meaning #/$defs/meaning1.N. Made "
-    "from the event tables by "
-    "tests/examples/schemas.c.\",\n"
+    "from the event tables by gotrace dump --schema json.\",\n"
     "\"type\": \"object\",\n"
     "\"required\": [\"trace\"],\n"
     "\"additionalProperties\": false,\n";
@@ -339,150 +338,152 @@ static const char json_when[] = "\"raw\": {\"const\": false}, \"t\": {\"$ref\": 
                                 "\"ticks\": {\"$ref\": \"#/$defs/number\"}";
 
 /* Print the type of an array of `width` numbers. */
-static void json_row(size_t width)
+static void json_row(out *o, size_t width)
 {
-    printf("\"row-%zu\": {\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/number\"}, "
-           "\"minItems\": %zu, \"maxItems\": %zu},\n",
-           width, width, width);
+    out_printf(o,
+               "\"row-%zu\": {\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/number\"}, "
+               "\"minItems\": %zu, \"maxItems\": %zu},\n",
+               width, width, width);
 }
 
-static void json_event(const shape *s, int version)
+static void json_event(out *o, const shape *s, int version)
 {
-    printf(",\n\"%s-1.%d\": {\"type\": \"object\", \"required\": [\"event\"", s->spec->name,
-           version);
+    out_printf(o, ",\n\"%s-1.%d\": {\"type\": \"object\", \"required\": [\"event\"", s->spec->name,
+               version);
     for (size_t i = 0; i < s->arg_count; i++)
         if (s->args[i]->kind != GOTRACE_ARG_COUNT)
-            printf(", \"%s\"", s->args[i]->name);
-    printf("], \"additionalProperties\": false,\n  \"properties\": {\"event\": {\"const\": \"%s\"}",
-           s->spec->name);
+            out_printf(o, ", \"%s\"", s->args[i]->name);
+    out_printf(
+        o, "], \"additionalProperties\": false,\n  \"properties\": {\"event\": {\"const\": \"%s\"}",
+        s->spec->name);
     for (size_t i = 0; i < s->arg_count; i++)
-        printf(", \"%s\": {\"$ref\": \"#/$defs/number\"}", s->args[i]->name);
+        out_printf(o, ", \"%s\": {\"$ref\": \"#/$defs/number\"}", s->args[i]->name);
     if (s->frame_values)
-        printf(", \"frames\": {\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/row-%zu\"}}",
-               s->frame_values);
+        out_printf(
+            o, ", \"frames\": {\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/row-%zu\"}}",
+            s->frame_values);
     if (has_data(s))
-        printf(", \"data\": {\"type\": \"string\"}, \"data_hex\": {\"$ref\": \"#/$defs/hex\"}");
+        out_printf(o,
+                   ", \"data\": {\"type\": \"string\"}, \"data_hex\": {\"$ref\": \"#/$defs/hex\"}");
     if (version < GOTRACE_FIRST_V2)
-        printf(", \"form\": {\"$ref\": \"#/$defs/number\"}");
-    printf(", \"pad\": {\"$ref\": \"#/$defs/pads\"}, \"raw\": {\"const\": true}}");
+        out_printf(o, ", \"form\": {\"$ref\": \"#/$defs/number\"}");
+    out_printf(o, ", \"pad\": {\"$ref\": \"#/$defs/pads\"}, \"raw\": {\"const\": true}}");
     if (has_data(s))
-        printf(",\n  \"oneOf\": [{\"required\": [\"data\"]}, {\"required\": [\"data_hex\"]}]");
-    printf("}");
+        out_printf(o,
+                   ",\n  \"oneOf\": [{\"required\": [\"data\"]}, {\"required\": [\"data_hex\"]}]");
+    out_printf(o, "}");
 }
 
 /* Print a member and the name of its type. */
-static void json_member(const char *name, const char *type)
+static void json_member(out *o, const char *name, const char *type)
 {
-    printf(", \"%s\": {\"$ref\": \"#/$defs/%s\"}", name, type);
+    out_printf(o, ", \"%s\": {\"$ref\": \"#/$defs/%s\"}", name, type);
 }
 
-static void json_meant(const shape *s, int version)
+static void json_meant(out *o, const shape *s, int version)
 {
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS], *stack;
     size_t count = args_given(s, version, args, &stack);
     if (!is_given(s->spec))
         return;
-    printf(",\n\"%s-meant-1.%d\": {\"type\": \"object\", \"required\": [\"event\"", s->spec->name,
-           version);
+    out_printf(o, ",\n\"%s-meant-1.%d\": {\"type\": \"object\", \"required\": [\"event\"",
+               s->spec->name, version);
     for (size_t i = 0; i < count; i++)
         if (!is_optional(s, args, i))
-            printf(", \"%s\"", args[i]->name);
-    printf("], \"additionalProperties\": false, \"$ref\": \"#/$defs/when\",\n"
-           "  \"properties\": {\"event\": {\"const\": \"%s\"}, %s",
-           s->spec->name, json_when);
-    json_member("on_p", "signed");
-    json_member("on_m", "signed");
-    json_member("on_g", "number");
+            out_printf(o, ", \"%s\"", args[i]->name);
+    out_printf(o,
+               "], \"additionalProperties\": false, \"$ref\": \"#/$defs/when\",\n"
+               "  \"properties\": {\"event\": {\"const\": \"%s\"}, %s",
+               s->spec->name, json_when);
+    json_member(o, "on_p", "signed");
+    json_member(o, "on_m", "signed");
+    json_member(o, "on_g", "number");
     for (const char *place = "pmg"; *place; place++)
         if (is_place(args, count, *place))
-            printf(", \"%c\": {\"$ref\": \"#/$defs/%s\"}", *place,
-                   *place == 'g' ? "number" : "signed");
+            out_printf(o, ", \"%c\": {\"$ref\": \"#/$defs/%s\"}", *place,
+                       *place == 'g' ? "number" : "signed");
     for (size_t i = 0; i < count; i++) {
-        json_member(args[i]->name, type_of(args[i]));
+        json_member(o, args[i]->name, type_of(args[i]));
         if (args[i]->kind == GOTRACE_ARG_STRING)
-            printf(", \"%s_hex\": {\"$ref\": \"#/$defs/hex\"}", args[i]->name);
+            out_printf(o, ", \"%s_hex\": {\"$ref\": \"#/$defs/hex\"}", args[i]->name);
     }
     if (stack)
-        json_member(stack->name, "stack");
+        json_member(o, stack->name, "stack");
     if (has_data(s)) {
-        json_member("data", "data");
-        json_member("data_hex", "hex");
+        json_member(o, "data", "data");
+        json_member(o, "data_hex", "hex");
     }
-    printf("}}");
+    out_printf(o, "}}");
 }
 
-static void json_sync(void)
+static void json_sync(out *o)
 {
-    printf(",\n\"Sync-meant\": {\"type\": \"object\", \"required\": [\"event\"], "
-           "\"additionalProperties\": false, \"$ref\": \"#/$defs/when\",\n"
-           "  \"properties\": {\"event\": {\"const\": \"Sync\"}, %s",
-           json_when);
-    json_member("clock_t", "time");
-    json_member("clock_ticks", "number");
-    json_member("monotonic", "number");
-    json_member("wall_seconds", "number");
-    json_member("wall_nanoseconds", "number");
-    printf("}}");
+    out_printf(o,
+               ",\n\"Sync-meant\": {\"type\": \"object\", \"required\": [\"event\"], "
+               "\"additionalProperties\": false, \"$ref\": \"#/$defs/when\",\n"
+               "  \"properties\": {\"event\": {\"const\": \"Sync\"}, %s",
+               json_when);
+    json_member(o, "clock_t", "time");
+    json_member(o, "clock_ticks", "number");
+    json_member(o, "monotonic", "number");
+    json_member(o, "wall_seconds", "number");
+    json_member(o, "wall_nanoseconds", "number");
+    out_printf(o, "}}");
 }
 
 /* Print the type of a line in a version: a record, or an event of level meaning. */
-static void json_lines(size_t n, int version)
+static void json_lines(out *o, size_t n, int version)
 {
-    printf("\"go1.%d\": {\"anyOf\": [", version);
-    print_names(n, "\n  {\"$ref\": \"#/$defs/", "\"},\n  {\"$ref\": \"#/$defs/", "\"}]},\n");
-    printf("\"meaning1.%d\": {\"if\": {\"required\": [\"raw\"], \"properties\": {\"raw\": "
-           "{\"const\": true}}},\n  \"then\": {\"$ref\": \"#/$defs/go1.%d\"},\n  \"else\": "
-           "{\"anyOf\": [",
-           version, version);
-    print_given(n, "\n  {\"$ref\": \"#/$defs/", "\"},\n  {\"$ref\": \"#/$defs/");
-    printf("\"}]}}");
+    out_printf(o, "\"go1.%d\": {\"anyOf\": [", version);
+    print_names(o, n, "\n  {\"$ref\": \"#/$defs/", "\"},\n  {\"$ref\": \"#/$defs/", "\"}]},\n");
+    out_printf(o,
+               "\"meaning1.%d\": {\"if\": {\"required\": [\"raw\"], \"properties\": {\"raw\": "
+               "{\"const\": true}}},\n  \"then\": {\"$ref\": \"#/$defs/go1.%d\"},\n  \"else\": "
+               "{\"anyOf\": [",
+               version, version);
+    print_given(o, n, "\n  {\"$ref\": \"#/$defs/", "\"},\n  {\"$ref\": \"#/$defs/");
+    out_printf(o, "\"}]}}");
 }
 
-static void print_json(void)
+void script_schema_json(out *o)
 {
     size_t count;
     const int *versions = gotrace_versions(&count);
-    printf("%s\"properties\": {%s,\n  \"records\": {\"type\": \"array\"}, \"events\": {\"type\": "
-           "\"array\"}},\n%s,\n",
-           json_head, json_clock, json_if_meaning);
-    printf("\"then\": {\"required\": [\"events\"], \"properties\": {\"records\": false}},\n"
-           "\"else\": {\"required\": [\"records\"], \"properties\": {\"events\": false, %s}},\n",
-           json_no_clock);
-    printf("\"allOf\": [");
+    out_printf(
+        o,
+        "%s\"properties\": {%s,\n  \"records\": {\"type\": \"array\"}, \"events\": {\"type\": "
+        "\"array\"}},\n%s,\n",
+        json_head, json_clock, json_if_meaning);
+    out_printf(
+        o,
+        "\"then\": {\"required\": [\"events\"], \"properties\": {\"records\": false}},\n"
+        "\"else\": {\"required\": [\"records\"], \"properties\": {\"events\": false, %s}},\n",
+        json_no_clock);
+    out_printf(o, "\"allOf\": [");
     for (size_t n = 0; n < count; n++)
-        printf("%s\n  {\"if\": {\"properties\": {\"trace\": {\"const\": \"go 1.%d\"}}}, \"then\": "
-               "{\"properties\": {\"records\": {\"items\": {\"$ref\": \"#/$defs/go1.%d\"}},\n"
-               "    \"events\": {\"items\": {\"$ref\": \"#/$defs/meaning1.%d\"}}}}}",
-               n ? "," : "", versions[n], versions[n], versions[n]);
-    printf("],\n\"$defs\": {\n\"version\": {\"enum\": [");
+        out_printf(
+            o,
+            "%s\n  {\"if\": {\"properties\": {\"trace\": {\"const\": \"go 1.%d\"}}}, \"then\": "
+            "{\"properties\": {\"records\": {\"items\": {\"$ref\": \"#/$defs/go1.%d\"}},\n"
+            "    \"events\": {\"items\": {\"$ref\": \"#/$defs/meaning1.%d\"}}}}}",
+            n ? "," : "", versions[n], versions[n], versions[n]);
+    out_printf(o, "],\n\"$defs\": {\n\"version\": {\"enum\": [");
     for (size_t n = 0; n < count; n++)
-        printf("%s\"go 1.%d\"", n ? ", " : "", versions[n]);
-    printf("]},\n\"header\": {\"type\": \"object\", \"required\": [\"trace\"], "
-           "\"additionalProperties\": false,\n  \"properties\": {%s},\n  %s, \"then\": true, "
-           "\"else\": {\"properties\": {%s}}},\n%s",
-           json_clock, json_if_meaning, json_no_clock, json_values);
-    json_row(1);
-    json_row(2);
-    json_row(4);
+        out_printf(o, "%s\"go 1.%d\"", n ? ", " : "", versions[n]);
+    out_printf(o,
+               "]},\n\"header\": {\"type\": \"object\", \"required\": [\"trace\"], "
+               "\"additionalProperties\": false,\n  \"properties\": {%s},\n  %s, \"then\": true, "
+               "\"else\": {\"properties\": {%s}}},\n%s",
+               json_clock, json_if_meaning, json_no_clock, json_values);
+    json_row(o, 1);
+    json_row(o, 2);
+    json_row(o, 4);
     for (size_t n = 0; n < count; n++) {
-        printf("%s", n ? ",\n" : "");
-        json_lines(n, versions[n]);
+        out_printf(o, "%s", n ? ",\n" : "");
+        json_lines(o, n, versions[n]);
     }
-    each_shape(json_event);
-    each_shape(json_meant);
-    json_sync();
-    printf("\n}\n}\n");
-}
-
-int main(int argc, char **argv)
-{
-    if (argc == 2 && strcmp(argv[1], "cddl") == 0) {
-        print_cddl();
-    } else if (argc == 2 && strcmp(argv[1], "json") == 0) {
-        print_json();
-    } else {
-        fprintf(stderr, "usage: schemas cddl|json\n");
-        return 2;
-    }
-    return fflush(stdout) != 0;
+    each_shape(o, json_event);
+    each_shape(o, json_meant);
+    json_sync(o);
+    out_printf(o, "\n}\n}\n");
 }
