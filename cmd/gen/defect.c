@@ -225,12 +225,6 @@ void gen_defect_put(gen_defect *d, uint64_t offset, uint64_t drop, uint64_t batc
     d->byte_count = 0;
 }
 
-void gen_defect_add(gen_defect *d)
-{
-    d->at = d->end.offset + d->end.size;
-    gen_defect_put(d, d->at, 0, d->end.batch);
-}
-
 /* Rewrite the sizes of batches that grew, in the same width (tracers write ten bytes). */
 static void correct_sizes(gen_defect *d)
 {

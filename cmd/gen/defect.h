@@ -70,9 +70,8 @@ void gen_defect_number(gen_defect *d, uint64_t offset, size_t width, uint64_t nu
  * from args, then 0. */
 void gen_defect_record(gen_defect *d, const char *name, const uint64_t *args, size_t count,
                        const char *data);
-/* Write the encoded records in place of drop bytes at offset, or after the last event. */
+/* Write the encoded records in place of drop bytes at offset. */
 void gen_defect_put(gen_defect *d, uint64_t offset, uint64_t drop, uint64_t batch);
-void gen_defect_add(gen_defect *d);
 
 /* Write a copy of a sound trace in which one rule is violated. tail says which goroutine runs
  * at the end of the proc or thread where events are added. */
