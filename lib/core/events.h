@@ -74,24 +74,29 @@ typedef struct gt_v1_shape {
     uint8_t slots;   /* arguments between timestamp and stack; missing ones last */
     uint8_t plain;   /* for a timed event without data that is not sorted separately: 1 + twice the
                         slots + one if it has a stack; else 0 */
-    uint8_t rule;  /* if the order depends on the goroutine that changes: the code (or GT_RULE_GC),
-                      with GT_RULE_SYSCALL; else 0 */
-    uint8_t full;  /* code of the full event if this is a local form, else its own */
-    uint8_t local; /* code of the event's local form in any version; 0: none */
+    uint8_t rule;   /* if the order depends on the goroutine that changes: the code (or GT_RULE_GC),
+                       with GT_RULE_SYSCALL; else 0 */
+    uint8_t local;  /* code of the event's local form in any version; 0: none */
+    uint8_t action; /* gt_action */
     /* The goroutine in whose context the event is, and the one that runs on the proc after it. Each
      * is the running goroutine, the first argument, or none; masks avoid branches. */
     uint64_t context_running, context_arg;
     uint64_t after_running, after_arg;
-    const gotrace_semantics *does;       /* of the full event */
-    uint8_t kind, resource, range;       /* as in gotrace_event, if they follow from the type */
-    uint8_t action;                      /* gt_action */
-    uint8_t from, to;                    /* gotrace_state of the goroutine or proc that changes */
-    uint8_t status, next;                /* the same for a goroutine as GT_DEAD ... */
+    const gotrace_semantics *does; /* of the full event */
+    /* The members type to given of a gotrace_event, as far as they follow from the type; a gt_head
+     * when loaded at once. */
+    uint8_t full; /* code of the full event if this is a local form, else its own */
+    uint8_t kind, resource;
+    uint8_t from, to; /* gotrace_state of the goroutine or proc that changes */
+    uint8_t range;
+    uint8_t event_flags; /* GOTRACE_EVENT_INITIAL */
+    uint8_t given;
+    uint8_t status, next;                /* from and to of a goroutine as GT_DEAD ... */
     uint8_t task, parent, string, start; /* positions; start: of a new goroutine */
-    bool refers;                         /* string or start is an id of a table */
-    bool sorted_separately; /* the event is ordered by a list of the index, not by its proc */
-    bool detailed;          /* more of its gotrace_event than its place depends on arguments */
-    uint8_t unused;         /* pads to 64 bytes, so that the index is a shift */
+    bool refers : 1;                     /* string or start is an id of a table */
+    bool sorted_separately : 1;          /* ordered by a list of the index, not by its proc */
+    bool detailed : 1; /* its gotrace_event has more of its arguments than a start stack */
+    uint8_t unused;    /* pads to 64 bytes, so that the index is a shift */
 } gt_v1_shape;
 
 _Static_assert(sizeof(gt_v1_shape) == 64, "a shape is found by a shift");

@@ -110,14 +110,11 @@ static void set_args(gt_v1_shape *shape, const gotrace_arg_spec **args, int vers
 
 static bool is_detailed(const gt_v1_shape *shape)
 {
-    switch ((gt_action)shape->action) {
-    case GT_ACTION_METRIC:
-    case GT_ACTION_TASK_END:
-    case GT_ACTION_REGION:
-    case GT_ACTION_LOG:
-    case GT_ACTION_SAMPLE: return true;
-    case GT_ACTION_RANGE_BEGIN: return shape->range == GOTRACE_RANGE_STW;
-    default: return shape->task || shape->parent || shape->string;
+    switch ((gotrace_kind)shape->kind) {
+    case GOTRACE_KIND_NONE: return shape->action == GT_ACTION_REGION;
+    case GOTRACE_KIND_TRANSITION:
+    case GOTRACE_KIND_SYSCALL: return shape->task || shape->parent || shape->string;
+    default: return shape->slots > 0 || shape->range == GOTRACE_RANGE_STW;
     }
 }
 
@@ -138,6 +135,7 @@ static gt_v1_shape shape_of(int version, unsigned code)
                          .kind = does->kind,
                          .resource = does->resource,
                          .range = does->range,
+                         .event_flags = does->initial ? GOTRACE_EVENT_INITIAL : 0,
                          .action = (uint8_t)gt_action_of(does)};
     set_context(&shape, does);
     set_change(&shape);
@@ -149,6 +147,10 @@ static gt_v1_shape shape_of(int version, unsigned code)
     shape.slots = (uint8_t)(values - times - stack);
     set_args(&shape, args + times, version);
     shape.detailed = is_detailed(&shape);
+    if (shape.kind == GOTRACE_KIND_TRANSITION)
+        shape.given = does->text    ? GOTRACE_GIVEN_REASON
+                      : shape.start ? GOTRACE_GIVEN_START_STACK
+                                    : 0;
     shape.sorted_separately = shape.action == GT_ACTION_SAMPLE ||
                               (shape.action == GT_ACTION_EXIT && version < GT_FIRST_NUMBERED);
     if (!(spec->flags & GOTRACE_SPEC_DATA) && shape.action != GT_ACTION_SAMPLE)

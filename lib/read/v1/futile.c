@@ -92,7 +92,7 @@ bool gt_futile_find(gotrace_reader *reader, gt_futile *futile)
 
 /* ---- the second pass ----------------------------------------------------------------------- */
 
-bool gt_futile_next_slow(gotrace_reader *reader, gt_futile *futile, const gt_event *e, bool *part)
+bool gt_futile_next_slow(gotrace_reader *reader, gt_futile *futile, gt_event *e)
 {
     uint64_t id;
     unsigned s = step_of(reader, e, &id);
@@ -103,8 +103,10 @@ bool gt_futile_next_slow(gotrace_reader *reader, gt_futile *futile, const gt_eve
             return gt_fail(reader);
         peek(futile);
     }
-    *part = s != GOTRACE_FUTILE_NO && gt_map_get(&futile->awake, id) != 0;
-    if (*part && s == GOTRACE_FUTILE_LAST)
+    if (s == GOTRACE_FUTILE_NO || !gt_map_get(&futile->awake, id))
+        return true;
+    e->flags |= GOTRACE_EVENT_FUTILE;
+    if (s == GOTRACE_FUTILE_LAST)
         gt_map_remove(&futile->awake, id);
     return true;
 }

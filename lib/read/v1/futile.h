@@ -16,17 +16,14 @@ typedef struct gt_futile {
 bool gt_futile_find(gotrace_reader *reader, gt_futile *futile);
 
 /* The slow path of gt_futile_next: a futile wake-up begins or is active. */
-bool gt_futile_next_slow(gotrace_reader *reader, gt_futile *futile, const gt_event *e, bool *part);
+bool gt_futile_next_slow(gotrace_reader *reader, gt_futile *futile, gt_event *e);
 
-/* Call for each event in order: *part is set to whether it is part of a futile wake-up. False if
- * reading cannot continue. */
-static inline bool gt_futile_next(gotrace_reader *reader, gt_futile *futile, const gt_event *e,
-                                  bool *part)
+/* Call for each event in order: flags those that are part of a futile wake-up. False if reading
+ * cannot continue. */
+static inline bool gt_futile_next(gotrace_reader *reader, gt_futile *futile, gt_event *e)
 {
-    *part = false;
-    if (futile->position++ != futile->next && futile->awake.count == 0)
-        return true;
-    return gt_futile_next_slow(reader, futile, e, part);
+    return (futile->position++ != futile->next && futile->awake.count == 0) ||
+           gt_futile_next_slow(reader, futile, e);
 }
 
 void gt_futile_free(gt_futile *futile);

@@ -53,21 +53,20 @@ static bool load_message(gotrace_reader *reader, gt_block *b, const gt_event *e,
     return true;
 }
 
-/* The mode is 0 or 1; others have no meaning. */
-static gotrace_kind kind_of_region(uint64_t mode)
+/* The mode of a region is 0 or 1; others have no meaning. An event of a futile wake-up has no
+ * effect and no meaning. */
+gt_head gt_model_head(const gt_event *e, const gt_v1_shape *shape)
 {
-    return mode == 0   ? GOTRACE_KIND_REGION_BEGIN
-           : mode == 1 ? GOTRACE_KIND_REGION_END
-                       : GOTRACE_KIND_NONE;
-}
-
-static uint8_t kind_of(const gt_event *e, const gt_v1_shape *shape)
-{
-    if (e->flags & GOTRACE_EVENT_FUTILE)
-        return GOTRACE_KIND_NONE; /* no effect and no meaning */
-    if (e->flags & GT_EVENT_BLOCKS)
-        return GOTRACE_KIND_TRANSITION;
-    return shape->action == GT_ACTION_REGION ? (uint8_t)kind_of_region(e->args[1]) : shape->kind;
+    gotrace_kind kind = GOTRACE_KIND_NONE;
+    gotrace_resource resource = GOTRACE_RESOURCE_NONE;
+    if (!(e->flags & GOTRACE_EVENT_FUTILE) && e->flags & GT_EVENT_BLOCKS) {
+        kind = GOTRACE_KIND_TRANSITION;
+        resource = GOTRACE_RESOURCE_GOROUTINE;
+    } else if (!(e->flags & GOTRACE_EVENT_FUTILE) && e->args[1] <= 1) {
+        kind = e->args[1] ? GOTRACE_KIND_REGION_END : GOTRACE_KIND_REGION_BEGIN;
+    }
+    return GT_HEAD_OF(type, e->type) | GT_HEAD_OF(kind, kind) | GT_HEAD_OF(resource, resource) |
+           GT_HEAD_OF(range, shape->range);
 }
 
 /* Gives an event what depends on more than its type. */
@@ -90,82 +89,18 @@ static bool set_details(gotrace_reader *reader, const gt_event *e, const gt_v1_s
     return shape->action != GT_ACTION_LOG || load_message(reader, b, e, d);
 }
 
-/* Sets what only transitions have. Returns members of the head. */
-GT_INLINE gt_head set_transition(const gt_event *e, const gt_v1_shape *shape,
-                                 const gt_effect *effect, uint8_t resource, int64_t proc,
-                                 gotrace_event *out)
+bool gt_model_set_details(gotrace_reader *reader, const gt_event *e, const gt_v1_shape *shape,
+                          const gt_effect *effect, gt_block *b, gotrace_event *to)
 {
-    gt_head states = GT_HEAD_OF(from, effect->from) | GT_HEAD_OF(to, effect->to);
-    if (resource == GOTRACE_RESOURCE_PROC) {
-        out->subject = (uint64_t)proc;
-        return states;
-    }
-    out->subject = effect->goroutine ? effect->goroutine->id : e->goroutine;
-    if (shape->kind == GOTRACE_KIND_TRANSITION && shape->does->text) {
-        states |= GT_HEAD_OF(given, GOTRACE_GIVEN_REASON);
-        out->extra.reason = shape->does->text;
-    } else if (shape->start) {
-        states |= GT_HEAD_OF(given, GOTRACE_GIVEN_START_STACK);
-        out->extra.start_stack = e->args[shape->start - 1];
-    } else if (effect->to == GOTRACE_STATE_RUNNING && effect->from != GOTRACE_STATE_RUNNING) {
-        out->extra.cause = effect->cause;
-    }
-    bool was_there = shape->action == GT_ACTION_CREATE &&
-                     effect->from == GOTRACE_STATE_UNDETERMINED;
-    bool initial = was_there || shape->does->initial;
-    return states | GT_HEAD_OF(flags, initial ? GOTRACE_EVENT_INITIAL : 0);
-}
-
-/* Sets what other events have. */
-static bool set_other(gotrace_reader *reader, const gt_event *e, const gt_v1_shape *shape,
-                      const gt_effect *effect, gt_block *b, gotrace_event *out)
-{
-    if (out->kind == GOTRACE_KIND_METRIC) {
-        out->subject = shape->does->metric;
-        out->given = GOTRACE_GIVEN_VALUE;
-        out->extra.value = e->args[0];
-    } else if (out->kind == GOTRACE_KIND_SAMPLE) {
-        out->proc = e->args[1] == UINT64_MAX ? GOTRACE_NO_PROC : gt_shown_proc((int64_t)e->args[1]);
-    } else if (shape->detailed || (shape->slots > 0 && out->kind != GOTRACE_KIND_TRANSITION &&
-                                   out->kind != GOTRACE_KIND_SYSCALL)) {
-        return set_details(reader, e, shape, effect, b, out);
+    if (to->kind == GOTRACE_KIND_METRIC) {
+        to->subject = shape->does->metric;
+        to->given = GOTRACE_GIVEN_VALUE;
+        to->extra.value = e->args[0];
+    } else if (to->kind == GOTRACE_KIND_SAMPLE) {
+        to->proc = e->args[1] == UINT64_MAX ? GOTRACE_NO_PROC : gt_shown_proc((int64_t)e->args[1]);
+    } else {
+        return (set_details(reader, e, shape, effect, b, to) && !b->failed) ||
+               (b->failed && gt_fail_memory(reader));
     }
     return true;
-}
-
-bool gt_model_put(gotrace_reader *reader, const gt_event *e, const gt_effect *effect, gt_block *b)
-{
-    const gt_v1_shape *shape = &reader->index.shapes[e->type];
-    const uint8_t kind = kind_of(e, shape);
-    if (!(reader->kinds >> kind & 1))
-        return true;
-    const gt_proc_state *place = gt_states_proc(reader->states, e);
-    gotrace_event *out = &b->events[b->count];
-    gt_head head = GT_HEAD_OF(type, e->type) | GT_HEAD_OF(kind, kind) |
-                   GT_HEAD_OF(range, shape->range) |
-                   GT_HEAD_OF(flags, (e->flags & (uint8_t)~GT_EVENT_BLOCKS) | effect->flags);
-    if (b->raw)
-        b->raw[b->count] = (gotrace_raw){
-            .ticks = (uint64_t)e->ticks, .args = e->args, .arg_count = shape->slots};
-    b->count++;
-    out->time = gt_time_of(reader, e->ticks);
-    out->offset = e->offset;
-    out->goroutine = e->goroutine;
-    out->subject = 0;
-    out->thread = place->thread;
-    out->proc = place->shown_id;
-    out->stack = gt_shown_stack(e->stack);
-    out->extra.cause = 0;
-    if (kind == GOTRACE_KIND_TRANSITION) {
-        uint8_t resource = shape->resource == GOTRACE_RESOURCE_PROC ? GOTRACE_RESOURCE_PROC
-                                                                    : GOTRACE_RESOURCE_GOROUTINE;
-        head |= GT_HEAD_OF(resource, resource) |
-                set_transition(e, shape, effect, resource, place->id, out);
-    }
-    gt_head_set(out, head);
-    if (kind == GOTRACE_KIND_NONE ||
-        (!shape->detailed && (kind == GOTRACE_KIND_TRANSITION || kind == GOTRACE_KIND_SYSCALL)))
-        return true;
-    return (set_other(reader, e, shape, effect, b, out) && !b->failed) ||
-           (b->failed && gt_fail_memory(reader));
 }

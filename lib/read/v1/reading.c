@@ -34,12 +34,11 @@ static inline bool follow(gotrace_reader *reader, gt_event *e, gt_effect *effect
     if (reading->futile.position == 0)
         reader->first_ticks = e->ticks;
     reader->last_ticks = e->ticks;
-    bool futile;
-    if (!gt_futile_next(reader, &reading->futile, e, &futile))
+    if (!gt_futile_next(reader, &reading->futile, e))
         return false;
-    if (futile) { /* no effect */
-        e->flags |= GOTRACE_EVENT_FUTILE;
+    if (e->flags & GOTRACE_EVENT_FUTILE) { /* no effect */
         *effect = (gt_effect){0};
+        reader->states->current.p = gt_states_proc(reader->states, e);
         return true;
     }
     return gt_states_step(reader, reader->states, e, effect);

@@ -270,6 +270,7 @@ static bool create(gt_step *s, const gotrace_semantics *does)
                 made->state == GT_DEAD ? "it existed before" : "it already exists"))
         return false;
     bool initial = !s->states->started && e->goroutine == 0;
+    s->effect->flags |= initial ? GOTRACE_EVENT_INITIAL : 0;
     made->shown = initial ? GOTRACE_STATE_UNDETERMINED : GOTRACE_STATE_NOT_EXIST;
     made->known = true;
     made->complete = !initial;
