@@ -55,81 +55,30 @@ static const call_row rows[] = {
 
 /* ---- conditions ------------------------------------------------------------------------------ */
 
-static bool has_no_proc(const gotrace_rec_thread *t, const void *handle)
+static bool is_in_call(const gotrace_rec_thread *t)
 {
-    (void)handle;
-    return !t->proc;
-}
-
-static bool has_proc(const gotrace_rec_thread *t, const void *handle)
-{
-    (void)handle;
-    return t->proc;
-}
-
-static bool has_no_go(const gotrace_rec_thread *t, const void *handle)
-{
-    (void)handle;
-    return !t->go;
-}
-
-static bool is_running(const gotrace_rec_thread *t, const void *handle)
-{
-    (void)handle;
-    return t->go && t->go->state.status == GT_REC_RUNNING;
-}
-
-static bool is_not_running(const gotrace_rec_thread *t, const void *handle)
-{
-    return !is_running(t, handle);
-}
-
-static bool is_in_call(const gotrace_rec_thread *t, const void *handle)
-{
-    (void)handle;
     return t->go && t->go->state.status == GT_REC_SYSCALL;
 }
 
-static bool is_runnable(const gotrace_rec_thread *t, const void *handle)
+static bool is_other_in_call(const gotrace_rec_thread *t, const gotrace_rec_thread *other)
 {
-    const gotrace_rec_go *g = handle;
-    (void)t;
-    return g->state.status == GT_REC_RUNNABLE && !g->created_blocked;
+    return other != t && other->proc && is_in_call(other);
 }
 
-static bool is_waiting(const gotrace_rec_thread *t, const void *handle)
+/* A goroutine that was created blocked is runnable for the trace. */
+static bool is_go_in(const gotrace_rec_go *g, bool waiting)
 {
-    const gotrace_rec_go *g = handle;
-    (void)t;
-    return g->state.status == GT_REC_WAITING ||
-           (g->state.status == GT_REC_RUNNABLE && g->created_blocked);
+    const bool runnable = g->state.status == GT_REC_RUNNABLE;
+    return waiting ? g->state.status == GT_REC_WAITING || (runnable && g->created_blocked)
+                   : runnable && !g->created_blocked;
 }
 
-static bool is_idle(const gotrace_rec_thread *t, const void *handle)
+static bool is_collecting(gotrace_recorder *r)
 {
-    (void)t;
-    return ((const gotrace_rec_proc *)handle)->state.status == GT_REC_PROC_IDLE;
-}
-
-static bool is_other_in_call(const gotrace_rec_thread *t, const void *handle)
-{
-    const gotrace_rec_thread *other = handle;
-    return other != t && other->proc && is_in_call(other, NULL);
-}
-
-static bool is_collecting(const gotrace_rec_thread *t, const void *handle)
-{
-    gotrace_recorder *r = t->recorder;
-    (void)handle;
     pthread_mutex_lock(&r->world);
     const bool active = r->gc.active;
     pthread_mutex_unlock(&r->world);
     return active;
-}
-
-static bool is_not_collecting(const gotrace_rec_thread *t, const void *handle)
-{
-    return !is_collecting(t, handle);
 }
 
 /* Who has stopped the world; NULL: nobody. */
@@ -141,78 +90,60 @@ static const gotrace_rec_go *stopper(gotrace_recorder *r)
     return by;
 }
 
-static bool is_world_running(const gotrace_rec_thread *t, const void *handle)
+static bool holds(unsigned need, const gotrace_rec_thread *t, const void *handle)
 {
-    (void)handle;
-    return !stopper(t->recorder);
-}
-
-static bool has_stopped_world(const gotrace_rec_thread *t, const void *handle)
-{
-    (void)handle;
-    return stopper(t->recorder) == t->go;
-}
-
-static bool is_sweeping(const gotrace_rec_thread *t, const void *handle)
-{
-    (void)handle;
-    return t->proc->sweep.allowed;
-}
-
-static bool is_not_sweeping(const gotrace_rec_thread *t, const void *handle)
-{
-    return !is_sweeping(t, handle);
-}
-
-static bool is_scanning(const gotrace_rec_thread *t, const void *handle)
-{
-    (void)handle;
-    return t->proc->scan.active;
-}
-
-static bool is_not_scanning(const gotrace_rec_thread *t, const void *handle)
-{
-    return !is_scanning(t, handle);
-}
-
-static bool assists(const gotrace_rec_thread *t, const void *handle)
-{
-    (void)handle;
-    return t->go->assists;
-}
-
-static bool assists_not(const gotrace_rec_thread *t, const void *handle)
-{
-    return !assists(t, handle);
+    const bool running = t->go && t->go->state.status == GT_REC_RUNNING;
+    switch (need) {
+    case NO_PROC: return !t->proc;
+    case PROC: return t->proc;
+    case NO_GO: return !t->go;
+    case NOT_RUNNING: return !running;
+    case RUNNING: return running;
+    case IN_CALL: return is_in_call(t);
+    case RUNNABLE: return is_go_in(handle, false);
+    case WAITING: return is_go_in(handle, true);
+    case IDLE: return ((const gotrace_rec_proc *)handle)->state.status == GT_REC_PROC_IDLE;
+    case OTHER_IN_CALL: return is_other_in_call(t, handle);
+    case NO_GC: return !is_collecting(t->recorder);
+    case GC: return is_collecting(t->recorder);
+    case NO_STW: return !stopper(t->recorder);
+    case STW: return stopper(t->recorder) == t->go;
+    case NO_SWEEP: return !t->proc->sweep.allowed;
+    case SWEEP: return t->proc->sweep.allowed;
+    case NO_ASSIST: return !t->go->assists;
+    case ASSIST: return t->go->assists;
+    case NO_SCAN: return !t->proc->scan.active;
+    case SCAN: return t->proc->scan.active;
+    default: return true;
+    }
 }
 
 /* of_handle: it is the handle that the text is about, not the thread. */
 static const struct condition {
     unsigned need;
-    bool (*holds)(const gotrace_rec_thread *t, const void *handle);
     bool of_handle;
     const char *otherwise;
 } conditions[] = {
-    {NO_PROC, has_no_proc, false, "has a proc"},
-    {PROC, has_proc, false, "has no proc"},
-    {NO_GO, has_no_go, false, "has a goroutine"},
-    {NOT_RUNNING, is_not_running, false, "runs a goroutine"},
-    {RUNNING, is_running, false, "runs no goroutine"},
-    {IN_CALL, is_in_call, false, "is not in a system call"},
-    {RUNNABLE, is_runnable, true, "is not runnable"},
-    {WAITING, is_waiting, true, "is not waiting"},
-    {IDLE, is_idle, true, "is not idle"},
-    {OTHER_IN_CALL, is_other_in_call, true, "is not another one in a system call with its proc"},
-    {NO_GC, is_not_collecting, false, "begins a garbage collection during another one"},
-    {GC, is_collecting, false, "ends a garbage collection that has not begun"},
-    {NO_STW, is_world_running, false, "stops the world, which is stopped already"},
-    {STW, has_stopped_world, false, "starts the world, which its goroutine has not stopped"},
-    {NO_SWEEP, is_not_sweeping, false, "begins to sweep, which its proc does already"},
-    {SWEEP, is_sweeping, false, "sweeps, which its proc has not begun"},
-    {NO_SCAN, is_not_scanning, false, "begins a GC scan, which its proc does already"},
-    {SCAN, is_scanning, false, "ends a GC scan, which its proc has not begun"},
-    {NO_ASSIST, assists_not, false, "begins to assist, which its goroutine does already"},
-    {ASSIST, assists, false, "ends to assist, which its goroutine has not begun"},
+    {NO_PROC, false, "has a proc"},
+    {PROC, false, "has no proc"},
+    {NO_GO, false, "has a goroutine"},
+    {NOT_RUNNING, false, "runs a goroutine"},
+    {RUNNING, false, "runs no goroutine"},
+    {IN_CALL, false, "is not in a system call"},
+    {RUNNABLE, true, "is not runnable"},
+    {WAITING, true, "is not waiting"},
+    {IDLE, true, "is not idle"},
+    {OTHER_IN_CALL, true, "is not another one in a system call with its proc"},
+    {NO_GC, false, "begins a garbage collection during another one"},
+    {GC, false, "ends a garbage collection that has not begun"},
+    {NO_STW, false, "stops the world, which is stopped already"},
+    {STW, false, "starts the world, which its goroutine has not stopped"},
+    {NO_SWEEP, false, "begins to sweep, which its proc does already"},
+    {SWEEP, false, "sweeps, which its proc has not begun"},
+    {NO_SCAN, false, "begins a GC scan, which its proc does already"},
+    {SCAN, false, "ends a GC scan, which its proc has not begun"},
+    {NO_ASSIST, false, "begins to assist, which its goroutine does already"},
+    {ASSIST, false, "ends to assist, which its goroutine has not begun"},
 };
 
 /* ---- reports --------------------------------------------------------------------------------- */
@@ -317,7 +248,7 @@ static const struct condition *violated(const gotrace_rec_thread *t, unsigned ne
                                         const void *handle)
 {
     for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++)
-        if (needs & conditions[i].need && !conditions[i].holds(t, handle))
+        if (needs & conditions[i].need && !holds(conditions[i].need, t, handle))
             return &conditions[i];
     return NULL;
 }
