@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/hash.h"
-#include "formats/common/rows.h"
+#include "formats/common/rows_by_meaning.h"
 
 /* Beyond names_role: a text of the user. */
 enum { OF_USER = 16 };

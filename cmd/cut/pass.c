@@ -3,7 +3,7 @@
 
 #include "cmd/cut/cut.h"
 #include "cmd/semantics.h"
-#include "formats/common/rows.h"
+#include "formats/common/rows_by_meaning.h"
 
 /* Set the time of the event; it does not decrease. A record before which the reader made an event
  * has the time of that: the reader will make it again. */

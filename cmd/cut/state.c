@@ -12,7 +12,7 @@
 
 #include "cmd/cut/cut.h"
 #include "cmd/semantics.h"
-#include "formats/common/rows.h"
+#include "formats/common/rows_by_meaning.h"
 
 /* v2: what the statuses say. */
 enum { P_RUNNING = 1, P_IDLE, P_IN_SYSCALL, P_ABANDONED };

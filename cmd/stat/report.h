@@ -2,7 +2,7 @@
 #ifndef CMD_STAT_REPORT_H
 #define CMD_STAT_REPORT_H
 
-#include "formats/analyse/rows.h"
+#include "formats/analyse/figure_rows.h"
 #include "formats/common/out.h"
 
 /* The sections of the report, with their names in options. */

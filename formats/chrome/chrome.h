@@ -3,7 +3,7 @@
  *
  *   run.c             entry point: reads the events and drives the parts below
  *   chrome.c          tracks state: events to slices, instants and flows
- *   rows.c            the rows: one for each proc, goroutine or thread
+ *   timeline_rows.c   the rows: one for each proc, goroutine or thread
  *   counts.c          counters
  *   user.c            tasks, regions and logs
  *   timeline.c        records in order of time, and properly nested slices on rows

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "formats/common/functions.h"
-#include "formats/common/rows.h"
+#include "formats/common/rows_by_meaning.h"
 
 /* Earlier versions record an address instead of a stack for the start of a goroutine. */
 enum { VERSION_WITH_START_STACK = 7 };

@@ -4,7 +4,7 @@
 
 #include "formats/analyse/activity.h"
 #include "formats/analyse/profile.h"
-#include "formats/analyse/rows.h"
+#include "formats/analyse/figure_rows.h"
 #include "formats/formats.h"
 
 /* What bounds the size of the file: rows of tables, frames of a flame graph, bytes of a name, and

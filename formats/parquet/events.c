@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "formats/common/rows.h"
+#include "formats/common/rows_by_meaning.h"
 
 /* ---- ranges -----------------------------------------------------------------------------------
  */

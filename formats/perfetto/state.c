@@ -4,7 +4,7 @@
 
 #include "formats/perfetto/perfetto.h"
 
-#include "formats/common/rows.h"
+#include "formats/common/rows_by_meaning.h"
 
 void state_init(perfetto *p)
 {

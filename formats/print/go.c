@@ -8,7 +8,7 @@
  * the trace's version lacks is 0. Texts are printed unquoted.
  */
 #include "formats/common/lane.h"
-#include "formats/common/rows.h"
+#include "formats/common/rows_by_meaning.h"
 #include "formats/print/print.h"
 
 /* Names of the texts after an event's numbers; NULL: the event has no such text. */

@@ -12,7 +12,7 @@
  * A missing id is -1. The block of a stack is followed by an empty line. Source: Go 1.27,
  * internal/trace: Event.String and what it calls, event.go, value.go, resources.go.
  */
-#include "formats/common/rows.h"
+#include "formats/common/rows_by_meaning.h"
 #include "formats/print/print.h"
 
 /* Go's value for a task without a parent. */

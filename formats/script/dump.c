@@ -10,7 +10,7 @@
 
 #include "formats/common/experiments.h"
 #include "formats/common/idmap.h"
-#include "formats/common/rows.h"
+#include "formats/common/rows_by_meaning.h"
 #include "formats/script/script.h"
 
 #define SECOND ((uint64_t)1000000000)

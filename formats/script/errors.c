@@ -2,7 +2,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "formats/common/rows.h"
+#include "formats/common/rows_by_meaning.h"
 #include "formats/script/meaning.h"
 
 /* ---- creating and reporting ------------------------------------------------------------------ */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "formats/common/rows.h"
+#include "formats/common/rows_by_meaning.h"
 
 /* The last event of a goroutine. */
 typedef struct goroutine {

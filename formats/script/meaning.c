@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/common/rows.h"
+#include "formats/common/rows_by_meaning.h"
 
 static const char *const common_names[SCRIPT_COMMON] = {
     [SCRIPT_ON_P] = "on_p",

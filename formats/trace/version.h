@@ -16,7 +16,7 @@
 #define VERSION_H
 
 #include "formats/common/experiments.h"
-#include "formats/common/rows.h"
+#include "formats/common/rows_by_meaning.h"
 #include "formats/trace/convert.h"
 #include "formats/common/idmap.h"
 

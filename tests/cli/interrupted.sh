@@ -49,7 +49,8 @@ if is_built_with asan tsan; then
 else
     moments() {
         local count
-        count=$(LD_PRELOAD=$refuse REFUSE_COUNT=1 "$@" 2>&1 >/dev/null | sed -n '$s/ .*//p')
+        # Of its lines on standard error, one has two numbers: "CALLS BLOCKS".
+        count=$(LD_PRELOAD=$refuse REFUSE_COUNT=1 "$@" 2>&1 >/dev/null | sed -n 's/^\([0-9]*\) -\{0,1\}[0-9]*$/\1/p')
         rm -rf out parts
         for part in 1 10 30 60 90; do echo $((count * part / 100 + 1)); done
     }

@@ -1,8 +1,8 @@
-/* rows.c - selects and sorts the rows of the tables. */
+/* figure_rows.c - selects and sorts the rows of the tables. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/analyse/rows.h"
+#include "formats/analyse/figure_rows.h"
 
 /* Compares names by their bytes, so that the order does not depend on when they occurred. */
 static int compare_names(const statistics *s, uint32_t a, uint32_t b)

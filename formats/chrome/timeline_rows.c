@@ -1,5 +1,5 @@
 /*
- * rows.c - the rows of section 0: one for each proc, goroutine or thread.
+ * timeline_rows.c - the rows of section 0: one for each proc, goroutine or thread.
  *
  * Go's tool numbers rows by id, and special rows from 1000000 on. In a long-lived system,
  * goroutines and threads may have such ids too; MOVED is added to them.

@@ -1,6 +1,6 @@
-/* rows.h - finds rows of the event tables by meaning, independent of the version. */
-#ifndef ROWS_H
-#define ROWS_H
+/* rows_by_meaning.h - finds rows of the event tables by meaning, independent of the version. */
+#ifndef ROWS_BY_MEANING_H
+#define ROWS_BY_MEANING_H
 
 #include "gotrace_experimental.h"
 

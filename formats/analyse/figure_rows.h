@@ -1,10 +1,11 @@
 /*
- * rows.h - the figures of statistics as rows of tables, in the order in which they are shown.
+ * figure_rows.h - the figures of statistics as rows of tables, in the order in which they are
+ * shown.
  *
  * Lists are to be freed; NULL: there are none, or memory was refused, which sets *failed.
  */
-#ifndef ANALYSE_ROWS_H
-#define ANALYSE_ROWS_H
+#ifndef FIGURE_ROWS_H
+#define FIGURE_ROWS_H
 
 #include "formats/analyse/statistics.h"
 

@@ -1,4 +1,4 @@
-#include "formats/common/rows.h"
+#include "formats/common/rows_by_meaning.h"
 
 #include <string.h>
 
