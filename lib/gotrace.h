@@ -498,13 +498,21 @@ typedef struct gotrace_block {
 } gotrace_block;
 
 /* Read the next events, which takes less time than one by one. The same as gotrace_reader_next,
- * but the events and what they refer to (details, texts and arguments, not strings and stacks by
- * their id) are valid until the block is released, also while the reader reads on. A block whose
- * last event is followed by a failure is returned; the next call fails. */
+ * but the events and what they refer to (details, texts, arguments, strings and stacks) are valid
+ * until the block is released, also while the reader reads on. Any number of threads may use a
+ * block. A block whose last event is followed by a failure is returned; the next call fails. */
 GOTRACE_API gotrace_status gotrace_reader_next_block(gotrace_reader *reader,
                                                      const gotrace_block **block);
 
-/* Give a block back, in any thread and before the reader is closed. NULL is accepted. */
+/* gotrace_reader_string, gotrace_reader_stack_depth and gotrace_reader_stack for the ids of the
+ * block's events. Valid until the block is released. */
+GOTRACE_API const char *gotrace_block_string(const gotrace_block *block, uint64_t id, size_t *size);
+GOTRACE_API size_t gotrace_block_stack_depth(const gotrace_block *block, uint64_t id);
+GOTRACE_API size_t gotrace_block_stack(const gotrace_block *block, uint64_t id,
+                                       gotrace_frame *frames, size_t max);
+
+/* Give a block back, in any thread and before the reader is closed. NULL is accepted. Memory that
+ * only this block needed is freed by a later call on the reader. */
 GOTRACE_API void gotrace_block_release(const gotrace_block *block);
 
 /* Restrict what is returned to some kinds, which is faster; other events are checked, but not

@@ -41,6 +41,7 @@ void gt_block_free(gt_block *b)
     if (!b)
         return;
     free_chunks(b);
+    gt_tables_release(b->tables);
     gt_free(b->heap, b, size_of(b->capacity, b->raw));
 }
 
@@ -75,12 +76,31 @@ void *gt_block_alloc(gt_block *b, size_t size)
     return made;
 }
 
-const void *gt_block_keep(gt_block *b, const void *bytes, size_t size)
+void gt_block_refer(gt_block *b, gt_tables *tables)
 {
-    if (b->raw || size == 0)
-        return bytes;
-    void *copy = gt_block_alloc(b, size);
-    return copy ? memcpy(copy, bytes, size) : NULL;
+    if (b->tables == tables)
+        return;
+    gt_tables_release(b->tables);
+    gt_tables_hold(tables);
+    b->tables = tables;
+}
+
+void gt_blocks_forget_tables(gt_block *first)
+{
+    for (gt_block *b = first; b; b = b->next)
+        if (!atomic_load_explicit(&b->used, memory_order_acquire)) {
+            gt_tables_release(b->tables);
+            b->tables = NULL;
+        }
+}
+
+/* A copy of arguments, unless they are valid as long as an event of this block. */
+static const uint64_t *keep_args(gt_block *b, const uint64_t *args, size_t count)
+{
+    if (b->raw || count == 0)
+        return args;
+    void *copy = gt_block_alloc(b, count * sizeof *args);
+    return copy ? memcpy(copy, args, count * sizeof *args) : NULL;
 }
 
 gotrace_details *gt_block_details(gt_block *b, gotrace_event *event, const uint64_t *args,
@@ -89,7 +109,7 @@ gotrace_details *gt_block_details(gt_block *b, gotrace_event *event, const uint6
     gotrace_details *d = gt_block_alloc(b, sizeof *d);
     if (!d)
         d = &b->nowhere;
-    args = gt_block_keep(b, args, arg_count * sizeof *args);
+    args = keep_args(b, args, arg_count);
     *d = (gotrace_details){.args = args, .arg_count = args ? arg_count : 0};
     event->given = GOTRACE_GIVEN_DETAILS;
     event->extra.details = d;

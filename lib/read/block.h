@@ -2,8 +2,8 @@
  * block.h - the events that a reader returns, several at a time.
  *
  * gotrace_reader_next reads into a block of the reader's own, which has room for those of a record
- * and has their arguments; gotrace_reader_next_block into larger ones, in which what an event
- * refers to is copied.
+ * and has their arguments; gotrace_reader_next_block into larger ones, which keep what an event
+ * refers to: copies, and the tables of its generation.
  */
 #ifndef GT_BLOCK_H
 #define GT_BLOCK_H
@@ -13,6 +13,7 @@
 #include "core/alloc.h"
 #include "core/head.h"
 #include "core/events.h"
+#include "read/tables.h"
 
 /* Of one record. */
 enum { GT_MOST_EVENTS = 3 };
@@ -28,8 +29,9 @@ typedef struct gt_block {
     size_t count, capacity;
     gotrace_raw *raw; /* of each event; NULL: not wanted */
     gt_heap *heap;
-    gt_chunk *chunks; /* details, arguments and texts; the first one is in use */
-    bool failed;      /* memory was refused: */
+    gt_chunk *chunks;  /* details, arguments and messages; the first one is in use */
+    gt_tables *tables; /* that the events refer to; NULL: none yet */
+    bool failed;       /* memory was refused: */
     gotrace_details nowhere;
     atomic_bool used; /* by the caller */
     struct gt_block *next;
@@ -45,8 +47,11 @@ void gt_block_clear(gt_block *block);
 /* Memory that is valid until the block is emptied; NULL if it is refused. */
 void *gt_block_alloc(gt_block *block, size_t size);
 
-/* A copy of bytes, unless they are valid as long as an event of this block. */
-const void *gt_block_keep(gt_block *block, const void *bytes, size_t size);
+/* Events of the block refer to these tables, which it keeps until it has others. */
+void gt_block_refer(gt_block *block, gt_tables *tables);
+
+/* The blocks of the list that the caller has released keep no tables. */
+void gt_blocks_forget_tables(gt_block *first);
 
 /* Gives the event details, with its arguments. If memory is refused, they are nowhere. */
 gotrace_details *gt_block_details(gt_block *block, gotrace_event *event, const uint64_t *args,

@@ -60,7 +60,7 @@ typedef struct gt_index {
     size_t proc_count, proc_capacity;
     gt_table proc_by_id; /* entry.count: index in procs */
     uint32_t *by_id;     /* indexes in procs by ascending id; NULL until the pass is complete */
-    gt_table strings, stacks;
+    gt_tables tables;
     gt_table timers;  /* goroutines that run timers (until 1.13) */
     gt_spill exits;   /* ends of system calls by their real time (until 1.6: by sequence number) */
     gt_spill samples; /* CPU samples by their own time */
@@ -84,14 +84,14 @@ struct gotrace_reader {
     gotrace_limits limits; /* with defaults filled in */
     gotrace_error error;   /* why reading ended */
     gotrace_summary summary;
-    uint64_t problems[GT_CLASSES];    /* by gotrace_class */
-    uint32_t kinds;                   /* 1 << gotrace_kind of the events that are returned */
-    gt_block *own;                    /* of gotrace_reader_next; NULL before the first call */
-    size_t own_next;                  /* in it: the next event to return */
-    gt_block *blocks;                 /* of gotrace_reader_next_block */
-    gotrace_goroutine goroutine;      /* the last one returned */
-    const gt_table *strings, *stacks; /* tables of the current generation or of the trace */
-    struct gt_v2 *v2;                 /* from 1.22 on; the following fields are then unused */
+    uint64_t problems[GT_CLASSES]; /* by gotrace_class */
+    uint32_t kinds;                /* 1 << gotrace_kind of the events that are returned */
+    gt_block *own;                 /* of gotrace_reader_next; NULL before the first call */
+    size_t own_next;               /* in it: the next event to return */
+    gt_block *blocks;              /* of gotrace_reader_next_block */
+    gotrace_goroutine goroutine;   /* the last one returned */
+    gt_tables *tables;             /* of the current generation or of the trace */
+    struct gt_v2 *v2;              /* from 1.22 on; the following fields are then unused */
     gt_index index;
     gt_order *order;
     gt_states *states;

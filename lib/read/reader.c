@@ -66,8 +66,7 @@ static gotrace_status open_reader(gotrace_source *source, const gotrace_config *
     reader->summary.size = gotrace_source_size(source);
     reader->summary.header_bytes = GT_HEADER_SIZE;
     reader->progress_total = gt_is_v2(version) ? reader->summary.size : 2 * reader->summary.size;
-    reader->strings = &reader->index.strings;
-    reader->stacks = &reader->index.stacks;
+    reader->tables = &reader->index.tables;
     *made = reader;
     return GOTRACE_OK;
 }
@@ -121,8 +120,6 @@ gotrace_status gotrace_reader_index(gotrace_reader *reader)
     if (gt_is_v2(reader->summary.version)) {
         if (!gt_v2_index(reader))
             return GOTRACE_ERROR;
-        reader->strings = &reader->v2->strings;
-        reader->stacks = &reader->v2->stacks;
         reader->stage = GT_INDEXED;
         return GOTRACE_OK;
     }
@@ -318,14 +315,37 @@ gotrace_status gotrace_reader_next_block(gotrace_reader *reader, const gotrace_b
     }
     b->public.events = b->events;
     b->public.count = b->count;
+    gt_block_refer(b, reader->tables);
     atomic_store_explicit(&b->used, true, memory_order_relaxed);
     *block = &b->public;
     return GOTRACE_EVENT;
 }
 
+/* Its first member is `public`. */
+static gt_block *block_of(const gotrace_block *block)
+{
+    return (gt_block *)(uintptr_t)block;
+}
+
+const char *gotrace_block_string(const gotrace_block *block, uint64_t id, size_t *size)
+{
+    return gt_tables_string(block_of(block)->tables, id, size);
+}
+
+size_t gotrace_block_stack_depth(const gotrace_block *block, uint64_t id)
+{
+    return gt_tables_stack_depth(block_of(block)->tables, id);
+}
+
+size_t gotrace_block_stack(const gotrace_block *block, uint64_t id, gotrace_frame *frames,
+                           size_t max)
+{
+    return gt_tables_stack(block_of(block)->tables, id, frames, max);
+}
+
 void gotrace_block_release(const gotrace_block *block)
 {
-    gt_block *b = (gt_block *)(uintptr_t)block; /* its first member */
+    gt_block *b = block_of(block);
     if (b)
         atomic_store_explicit(&b->used, false, memory_order_release);
 }
@@ -400,49 +420,18 @@ const gotrace_generation_summary *gotrace_reader_generation(const gotrace_reader
 
 const char *gotrace_reader_string(const gotrace_reader *reader, uint64_t id, size_t *size)
 {
-    *size = 0;
-    if (id == 0)
-        return "";
-    const gt_entry *entry = gt_table_find(reader->strings, id);
-    if (!entry)
-        return NULL;
-    *size = entry->size;
-    return (const char *)entry->bytes;
+    return gt_tables_string(reader->tables, id, size);
 }
 
 size_t gotrace_reader_stack_depth(const gotrace_reader *reader, uint64_t id)
 {
-    const gt_entry *entry = gt_table_find(reader->stacks, id);
-    return entry ? entry->count : 0;
-}
-
-/* Decodes a frame of a stack. Returns where the next one is. */
-static const uint8_t *read_frame(const gotrace_reader *reader, const uint8_t *p, const uint8_t *end,
-                                 gotrace_frame *f)
-{
-    *f = (gotrace_frame){0};
-    gt_varint(&p, end, &f->pc);
-    if (reader->summary.version < GT_FIRST_NUMBERED)
-        return p;
-    gt_varint(&p, end, &f->function_id);
-    gt_varint(&p, end, &f->file_id);
-    gt_varint(&p, end, &f->line);
-    f->function = gotrace_reader_string(reader, f->function_id, &f->function_size);
-    f->file = gotrace_reader_string(reader, f->file_id, &f->file_size);
-    return p;
+    return gt_tables_stack_depth(reader->tables, id);
 }
 
 size_t gotrace_reader_stack(const gotrace_reader *reader, uint64_t id, gotrace_frame *frames,
                             size_t max)
 {
-    const gt_entry *entry = gt_table_find(reader->stacks, id);
-    if (!entry)
-        return 0;
-    const uint8_t *p = entry->bytes, *end = p + entry->size;
-    size_t n = 0;
-    for (; n < entry->count && n < max; n++)
-        p = read_frame(reader, p, end, &frames[n]);
-    return n;
+    return gt_tables_stack(reader->tables, id, frames, max);
 }
 
 /* A live goroutine; NULL: there is none with that id. */

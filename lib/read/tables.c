@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "core/wire.h"
+
 enum { BLOCK_SIZE = 64 * 1024 };
 
 struct gt_arena_block {
@@ -108,7 +110,7 @@ static void free_sparse(gt_table *table)
 bool gt_table_put(gt_table *table, uint64_t id, const uint8_t *bytes, size_t size, size_t count)
 {
     gt_entry *entry = (gt_entry *)gt_table_find(table, id);
-    if (size > UINT32_MAX || count > GT_MAX_ENTRY_COUNT)
+    if (size > UINT32_MAX || count > UINT32_MAX)
         return false;
     uint8_t *copy = gt_arena_alloc(&table->arena, size + 1);
     if (!copy)
@@ -128,10 +130,7 @@ bool gt_table_put(gt_table *table, uint64_t id, const uint8_t *bytes, size_t siz
             return false;
         table->entries++;
     }
-    *entry = (gt_entry){.id = id,
-                        .bytes = copy,
-                        .size = (uint32_t)size,
-                        .count = (uint32_t)count & GT_MAX_ENTRY_COUNT};
+    *entry = (gt_entry){.id = id, .bytes = copy, .size = (uint32_t)size, .count = (uint32_t)count};
     table->bytes += size;
     table->frames += count;
     return true;
@@ -153,19 +152,136 @@ bool gt_table_settle(gt_table *table)
     return true;
 }
 
-uint64_t gt_table_unused(const gt_table *table)
-{
-    uint64_t n = 0;
-    for (size_t i = 0; i < table->dense_count; i++)
-        n += table->dense[i].bytes && !table->dense[i].used;
-    for (size_t i = 0; i < table->sparse_count; i++)
-        n += !table->sparse[i].used;
-    return n;
-}
-
 void gt_table_free(gt_table *table)
 {
     gt_arena_free(&table->arena);
     gt_free(table->heap, table->dense, table->dense_count * sizeof *table->dense);
     free_sparse(table);
+}
+
+/* ---- uses ---------------------------------------------------------------------------------- */
+
+bool gt_uses_init(gt_uses *uses, const gt_table *table)
+{
+    const size_t dense = table->dense_count, count = dense + table->sparse_count;
+    gt_uses_free(uses);
+    *uses = (gt_uses){.table = table};
+    if (count == 0)
+        return true;
+    uses->marks = gt_resize(table->heap, NULL, 0, count);
+    if (!uses->marks)
+        return false;
+    uses->dense = dense;
+    uses->count = count;
+    for (size_t i = 0; i < dense; i++)
+        uses->marks[i] = table->dense[i].bytes ? GT_USE_NONE : GT_USE_NO_ENTRY;
+    memset(uses->marks + dense, GT_USE_NONE, count - dense);
+    return true;
+}
+
+void gt_uses_free(gt_uses *uses)
+{
+    if (uses->marks)
+        gt_free(uses->table->heap, uses->marks, uses->count);
+    *uses = (gt_uses){0};
+}
+
+bool gt_use_sparse(gt_uses *uses, uint64_t id)
+{
+    const gt_entry *entry = gt_table_find_sparse(uses->table, id);
+    if (entry)
+        uses->marks[uses->dense + (size_t)(entry - uses->table->sparse)] = GT_USE_ANY;
+    return entry;
+}
+
+uint64_t gt_unused(const gt_uses *uses)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < uses->count; i++)
+        n += uses->marks[i] == GT_USE_NONE;
+    return n;
+}
+
+/* ---- strings and stacks -------------------------------------------------------------------- */
+
+void gt_tables_init(gt_tables *tables, gt_heap *heap, int version)
+{
+    *tables = (gt_tables){.only_pcs = version < GT_FIRST_NUMBERED};
+    gt_table_init(&tables->strings, heap);
+    gt_table_init(&tables->stacks, heap);
+}
+
+void gt_tables_free(gt_tables *tables)
+{
+    gt_table_free(&tables->strings);
+    gt_table_free(&tables->stacks);
+}
+
+gt_tables *gt_tables_new(gt_heap *heap, int version)
+{
+    gt_tables *tables = gt_resize(heap, NULL, 0, sizeof *tables);
+    if (!tables)
+        return NULL;
+    gt_tables_init(tables, heap, version);
+    tables->users = 1;
+    return tables;
+}
+
+void gt_tables_hold(gt_tables *tables)
+{
+    tables->users += tables->users > 0;
+}
+
+void gt_tables_release(gt_tables *tables)
+{
+    if (!tables || tables->users == 0 || --tables->users > 0)
+        return;
+    gt_tables_free(tables);
+    gt_free(tables->strings.heap, tables, sizeof *tables);
+}
+
+const char *gt_tables_string(const gt_tables *tables, uint64_t id, size_t *size)
+{
+    *size = 0;
+    if (id == 0)
+        return "";
+    const gt_entry *entry = gt_table_find(&tables->strings, id);
+    if (!entry)
+        return NULL;
+    *size = entry->size;
+    return (const char *)entry->bytes;
+}
+
+size_t gt_tables_stack_depth(const gt_tables *tables, uint64_t id)
+{
+    const gt_entry *entry = gt_table_find(&tables->stacks, id);
+    return entry ? entry->count : 0;
+}
+
+/* Decodes a frame of a stack. Returns where the next one is. */
+static const uint8_t *read_frame(const gt_tables *tables, const uint8_t *p, const uint8_t *end,
+                                 gotrace_frame *f)
+{
+    *f = (gotrace_frame){0};
+    gt_varint(&p, end, &f->pc);
+    if (tables->only_pcs)
+        return p;
+    gt_varint(&p, end, &f->function_id);
+    gt_varint(&p, end, &f->file_id);
+    gt_varint(&p, end, &f->line);
+    f->function = gt_tables_string(tables, f->function_id, &f->function_size);
+    f->file = gt_tables_string(tables, f->file_id, &f->file_size);
+    return p;
+}
+
+size_t gt_tables_stack(const gt_tables *tables, uint64_t id, gotrace_frame *frames, size_t max)
+{
+    const gt_entry *entry = gt_table_find(&tables->stacks, id);
+    if (!entry)
+        return 0;
+    const uint8_t *p = entry->bytes, *end = p + entry->size;
+    size_t n = 0;
+    for (; n < entry->count && n < max; n++)
+        p = read_frame(tables, p, end, &frames[n]);
+    return n;
 }

@@ -2,7 +2,8 @@
  * tables.h - the string and stack tables of a trace, in memory.
  *
  * Entries have the encoding of the file (bytes of strings, varints of stacks), so a table takes
- * about as much memory as in the file. The bytes of an entry never move.
+ * about as much memory as in the file. The bytes of an entry never move. Tables do not change after
+ * the first event that refers to them was returned, so that other threads can read them.
  */
 #ifndef GT_TABLES_H
 #define GT_TABLES_H
@@ -28,11 +29,8 @@ typedef struct gt_entry {
     uint64_t id;
     const uint8_t *bytes; /* NULL: no such entry */
     uint32_t size;
-    uint32_t count : 29; /* of a stack: number of frames; of a string: see gt_v2.kept */
-    uint32_t used : 1;   /* something refers to it */
+    uint32_t count; /* of a stack: number of frames */
 } gt_entry;
-
-enum { GT_MAX_ENTRY_COUNT = (1 << 29) - 1 };
 
 typedef struct gt_table {
     gt_heap *heap;
@@ -59,18 +57,6 @@ static inline const gt_entry *gt_table_find(const gt_table *table, uint64_t id)
     return table->sparse_count ? gt_table_find_sparse(table, id) : NULL;
 }
 
-/* The same, and marks the entry as used. */
-static inline const gt_entry *gt_table_use(gt_table *table, uint64_t id)
-{
-    const gt_entry *entry = gt_table_find(table, id);
-    if (entry && !entry->used)
-        ((gt_entry *)(uintptr_t)entry)->used = 1;
-    return entry;
-}
-
-/* Number of entries that are not used. */
-uint64_t gt_table_unused(const gt_table *table);
-
 /* Copies an entry; replaces one with the same id. False if memory is refused. */
 bool gt_table_put(gt_table *table, uint64_t id, const uint8_t *bytes, size_t size, size_t count);
 
@@ -78,5 +64,59 @@ bool gt_table_put(gt_table *table, uint64_t id, const uint8_t *bytes, size_t siz
 bool gt_table_settle(gt_table *table);
 
 void gt_table_free(gt_table *table);
+
+/* Which entries of a complete table something refers to. */
+typedef struct gt_uses {
+    const gt_table *table;
+    uint8_t *marks; /* GT_USE_*; of the array by id, then of the others */
+    size_t dense, count;
+} gt_uses;
+
+enum { GT_USE_NO_ENTRY, GT_USE_NONE, GT_USE_ANY };
+
+/* Nothing refers to them. The struct is zero or was initialised before. False if memory is refused.
+ */
+bool gt_uses_init(gt_uses *uses, const gt_table *table);
+void gt_uses_free(gt_uses *uses);
+
+bool gt_use_sparse(gt_uses *uses, uint64_t id);
+
+/* Marks the entry with that id; false: there is none. */
+static inline bool gt_use(gt_uses *uses, uint64_t id)
+{
+    if (id >= uses->dense)
+        return uses->count > uses->dense && gt_use_sparse(uses, id);
+    if (uses->marks[id] == GT_USE_NO_ENTRY)
+        return false;
+    uses->marks[id] = GT_USE_ANY;
+    return true;
+}
+
+/* Number of entries that nothing refers to. */
+uint64_t gt_unused(const gt_uses *uses);
+
+/* What events refer to by id: tables of a v1 trace, or of a generation. */
+typedef struct gt_tables {
+    gt_table strings, stacks;
+    bool only_pcs; /* frames have nothing else: until 1.6 */
+    /* The reader and its blocks, counted in the reader's thread; 0: it is part of the reader and
+     * not freed before. */
+    size_t users;
+} gt_tables;
+
+void gt_tables_init(gt_tables *tables, gt_heap *heap, int version);
+void gt_tables_free(gt_tables *tables);
+
+/* Tables with one user. NULL if memory is refused. */
+gt_tables *gt_tables_new(gt_heap *heap, int version);
+void gt_tables_hold(gt_tables *tables);
+
+/* Frees tables without users. NULL is accepted. */
+void gt_tables_release(gt_tables *tables);
+
+/* gotrace_block_string, gotrace_block_stack_depth and gotrace_block_stack. */
+const char *gt_tables_string(const gt_tables *tables, uint64_t id, size_t *size);
+size_t gt_tables_stack_depth(const gt_tables *tables, uint64_t id);
+size_t gt_tables_stack(const gt_tables *tables, uint64_t id, gotrace_frame *frames, size_t max);
 
 #endif

@@ -269,16 +269,16 @@ static bool put_String(skim *s, const gt_frame *frame, const uint64_t *v, size_t
     if (id == 0)
         return gt_report(reader, GOTRACE_RULE_STRING_ID, place_of(s, s->p),
                          "a string has the id 0, which means the empty string");
-    if (gt_table_find(&s->index->strings, id))
+    if (gt_table_find(&s->index->tables.strings, id))
         return gt_report(reader, GOTRACE_RULE_STRING_DUPLICATE, place_of(s, s->p),
                          "string %llu is defined again; the first definition is kept",
                          (unsigned long long)id);
-    if (s->index->strings.entries >= reader->limits.strings) {
+    if (s->index->tables.strings.entries >= reader->limits.strings) {
         gt_error_limit(&reader->error, GOTRACE_LIMIT_STRINGS, place_of(s, s->p),
                        reader->limits.strings);
         return gt_fail(reader);
     }
-    if (!gt_table_put(&s->index->strings, id, frame->data, (size_t)frame->data_size, 0))
+    if (!gt_table_put(&s->index->tables.strings, id, frame->data, (size_t)frame->data_size, 0))
         return gt_fail_memory(reader);
     if (gt_is_recorder_name(frame->data, (size_t)frame->data_size))
         reader->summary.writer = GT_RECORDER_NAME;
@@ -305,12 +305,12 @@ static bool put_Stack(skim *s, const gt_frame *frame, const uint64_t *values, si
                          count - 2, gt_plural(count - 2));
     if (id == 0 || frames == 0)
         return true;
-    if (gt_table_find(&s->index->stacks, id)) {
+    if (gt_table_find(&s->index->tables.stacks, id)) {
         if (!gt_report(reader, GOTRACE_RULE_STACK_DUPLICATE, place_of(s, s->p),
                        "stack %llu is defined again; the last definition is kept",
                        (unsigned long long)id))
             return false;
-    } else if (s->index->stacks.entries >= reader->limits.stacks) {
+    } else if (s->index->tables.stacks.entries >= reader->limits.stacks) {
         gt_error_limit(&reader->error, GOTRACE_LIMIT_STACKS, place_of(s, s->p),
                        reader->limits.stacks);
         return gt_fail(reader);
@@ -319,7 +319,7 @@ static bool put_Stack(skim *s, const gt_frame *frame, const uint64_t *values, si
     uint64_t skipped;
     gt_varint(&body, frame->values_end, &skipped);
     gt_varint(&body, frame->values_end, &skipped);
-    if (!gt_table_put(&s->index->stacks, id, body, (size_t)(frame->values_end - body),
+    if (!gt_table_put(&s->index->tables.stacks, id, body, (size_t)(frame->values_end - body),
                       (size_t)frames))
         return gt_fail_memory(reader);
     return true;
@@ -635,10 +635,10 @@ static void fill_summary(skim *s)
     }
     for (size_t i = 0; i < index->proc_count; i++)
         summary->procs += index->procs[i].summary.events > 0 && index->procs[i].summary.proc != -1;
-    summary->strings = index->strings.entries;
-    summary->string_bytes = index->strings.bytes;
-    summary->stacks = index->stacks.entries;
-    summary->stack_frames = index->stacks.frames;
+    summary->strings = index->tables.strings.entries;
+    summary->string_bytes = index->tables.strings.bytes;
+    summary->stacks = index->tables.stacks.entries;
+    summary->stack_frames = index->tables.stacks.frames;
     summary->frequency = index->frequency;
 }
 

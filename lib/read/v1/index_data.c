@@ -9,8 +9,7 @@ void gt_index_init(gotrace_reader *reader)
     int version = reader->summary.version;
     gt_v1_shapes_init(index->shapes, version);
     gt_table_init(&index->proc_by_id, &reader->heap);
-    gt_table_init(&index->strings, &reader->heap);
-    gt_table_init(&index->stacks, &reader->heap);
+    gt_tables_init(&index->tables, &reader->heap, version);
     gt_table_init(&index->timers, &reader->heap);
     gt_spill_init(&index->exits, &reader->heap, &reader->config);
     gt_spill_init(&index->samples, &reader->heap, &reader->config);
@@ -88,8 +87,8 @@ static bool is_gccgo(const gotrace_reader *reader)
     const gt_index *index = &reader->index;
     if (reader->summary.version != GT_GCCGO)
         return false;
-    for (uint64_t id = 1; id <= index->strings.entries; id++) {
-        const gt_entry *entry = gt_table_find(&index->strings, id);
+    for (uint64_t id = 1; id <= index->tables.strings.entries; id++) {
+        const gt_entry *entry = gt_table_find(&index->tables.strings, id);
         if (entry && memmem(entry->bytes, entry->size, "/libgo/", 7))
             return true;
     }
@@ -101,9 +100,9 @@ bool gt_index_finish(gotrace_reader *reader)
     gt_index *index = &reader->index;
     if (!rank_procs(reader))
         return false;
-    if (!reader->summary.writer && index->strings.entries) /* 1.5 has no strings */
+    if (!reader->summary.writer && index->tables.strings.entries) /* 1.5 has no strings */
         reader->summary.writer = is_gccgo(reader) ? "gccgo" : "Go";
-    if (!gt_table_settle(&index->strings) || !gt_table_settle(&index->stacks))
+    if (!gt_table_settle(&index->tables.strings) || !gt_table_settle(&index->tables.stacks))
         return gt_fail_memory(reader);
     return (gt_spill_rewind(&index->exits, &reader->error) &&
             gt_spill_rewind(&index->samples, &reader->error)) ||
@@ -112,15 +111,14 @@ bool gt_index_finish(gotrace_reader *reader)
 
 void gt_index_free(gt_index *index)
 {
-    gt_heap *heap = index->strings.heap;
+    gt_heap *heap = index->tables.strings.heap;
     if (!heap)
         return;
     gt_free(heap, index->runs, index->run_capacity * sizeof *index->runs);
     gt_free(heap, index->procs, index->proc_capacity * sizeof *index->procs);
     gt_free(heap, index->by_id, index->proc_count * sizeof *index->by_id);
     gt_table_free(&index->proc_by_id);
-    gt_table_free(&index->strings);
-    gt_table_free(&index->stacks);
+    gt_tables_free(&index->tables);
     gt_table_free(&index->timers);
     gt_spill_free(&index->exits);
     gt_spill_free(&index->samples);

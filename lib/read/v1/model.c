@@ -33,12 +33,9 @@ const char *gotrace_stw_reason(int version, uint64_t kind)
     return stw_reasons[kind < sizeof stw_reasons / sizeof *stw_reasons ? kind : 0];
 }
 
-static bool set_text(const gotrace_reader *reader, gt_block *b, gotrace_details *d, uint64_t string)
+static void set_text(const gotrace_reader *reader, gotrace_details *d, uint64_t string)
 {
-    d->text = gotrace_reader_string(reader, string, &d->text_size);
-    if (d->text)
-        d->text = gt_block_keep(b, d->text, d->text_size);
-    return !b->failed;
+    d->text = gt_tables_string(reader->tables, string, &d->text_size);
 }
 
 /* Reads the message of a log from the file, because it is not in a table. */
@@ -80,10 +77,10 @@ static bool set_details(gotrace_reader *reader, const gt_event *e, const gt_v1_s
         out->subject = e->args[shape->task - 1];
     if (shape->parent)
         d->value = e->args[shape->parent - 1];
-    if (shape->string && !set_text(reader, b, d, e->args[shape->string - 1]))
-        return false;
+    if (shape->string)
+        set_text(reader, d, e->args[shape->string - 1]);
     if (shape->action == GT_ACTION_TASK_END)
-        return set_text(reader, b, d, effect->ended_name);
+        set_text(reader, d, effect->ended_name);
     if (shape->action == GT_ACTION_RANGE_BEGIN && shape->range == GOTRACE_RANGE_STW)
         d->reason = gotrace_stw_reason(reader->summary.version, e->args[0]);
     return shape->action != GT_ACTION_LOG || load_message(reader, b, e, d);

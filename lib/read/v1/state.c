@@ -648,8 +648,8 @@ static bool refer_args(gt_step *s)
 {
     const gt_index *index = &s->reader->index;
     const gt_v1_shape *shape = shape_of(s);
-    return (!shape->string || refer(s, &index->strings, s->e->args[shape->string - 1], 1)) &&
-           (!shape->start || refer(s, &index->stacks, s->e->args[shape->start - 1], 2));
+    return (!shape->string || refer(s, &index->tables.strings, s->e->args[shape->string - 1], 1)) &&
+           (!shape->start || refer(s, &index->tables.stacks, s->e->args[shape->start - 1], 2));
 }
 
 /* ---- one event ----------------------------------------------------------------------------- */
@@ -714,5 +714,5 @@ bool gt_states_step(gotrace_reader *reader, gt_states *states, const gt_event *e
         return false;
     s->g->known = true;
     return dispatch(s) && (!refers || refer_args(s)) &&
-           (e->stack == 0 || refer(s, &reader->index.stacks, e->stack, 2));
+           (e->stack == 0 || refer(s, &reader->index.tables.stacks, e->stack, 2));
 }

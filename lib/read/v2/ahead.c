@@ -53,10 +53,6 @@ static bool open_alone(gt_ahead *a, job *j)
     if (!alone)
         return false;
     memcpy(alone->shapes, j->of->shapes, sizeof alone->shapes);
-    gt_table_init(&alone->strings, heap);
-    gt_table_init(&alone->stacks, heap);
-    reader->strings = &alone->strings;
-    reader->stacks = &alone->stacks;
     reader->stage = GT_READING;
     alone->batches = j->of->batches;
     alone->generations = j->generations;
@@ -87,12 +83,8 @@ static void check_generation(gt_ahead *a, gt_job *of)
     job *j = (job *)of;
     of->sound = open_alone(a, j) && gt_v2_check_alone(of->reader) && is_sound(j);
     if (of->reader && of->reader->v2) { /* only the state is needed */
-        struct gt_v2 *alone = of->reader->v2;
-        gt_v2_close_cursors(of->reader, alone);
-        gt_table_free(&alone->strings);
-        gt_table_free(&alone->stacks);
-        gt_table_init(&alone->strings, &of->reader->heap);
-        gt_table_init(&alone->stacks, &of->reader->heap);
+        gt_v2_close_cursors(of->reader, of->reader->v2);
+        gt_v2_forget_tables(of->reader);
     }
 }
 

@@ -464,8 +464,6 @@ bool gt_v2_index(gotrace_reader *reader)
         return gt_fail_memory(reader);
     reader->v2 = v2;
     gt_v2_shapes_init(v2->shapes, reader->summary.version);
-    gt_table_init(&v2->strings, &reader->heap);
-    gt_table_init(&v2->stacks, &reader->heap);
     look l;
     l = (look){.reader = reader, .v2 = v2, .at = GT_HEADER_SIZE};
     while (l.at < reader->summary.size && !l.damaged)

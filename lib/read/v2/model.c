@@ -59,38 +59,44 @@ size_t gt_names_size(const char *bytes)
     return ((const name *)(const void *)(bytes - offsetof(name, bytes)))->size;
 }
 
-/* Copies a string that has no copy yet; NULL: the empty string. */
-__attribute__((cold, noinline)) static const char *keep_name(gotrace_reader *reader,
-                                                             struct gt_v2 *v2, gt_entry *entry)
+/* Copies a string that has no copy yet; the empty string for an unknown one,
+ * if `always`. */
+__attribute__((cold, noinline)) static const char *
+keep_name(gotrace_reader *reader, struct gt_v2 *v2, uint64_t id, bool always)
 {
+    const gt_table *strings = &reader->tables->strings;
+    const gt_entry *entry = id ? gt_table_find(strings, id) : NULL;
+    if (!entry && id && !always)
+        return NULL;
     const char *copy = entry ? add_name(reader, v2, (const char *)entry->bytes, entry->size)
                              : add_name(reader, v2, "", 0);
-    void *kept = v2->kept;
-    if (!copy || !entry)
+    if (!copy || !entry || id >= strings->dense_count)
         return copy;
-    if (!gt_grow(&reader->heap, &kept, &v2->kept_capacity, v2->kept_count + 1, sizeof *v2->kept))
-        return gt_fail_memory(reader), NULL;
-    v2->kept = kept;
-    v2->kept[v2->kept_count++] = copy;
-    entry->count = v2->kept_count & GT_MAX_ENTRY_COUNT;
+    if (!v2->kept) {
+        v2->kept = gt_calloc(&reader->heap, strings->dense_count, sizeof *v2->kept);
+        if (!v2->kept)
+            return gt_fail_memory(reader), NULL;
+        v2->kept_count = strings->dense_count;
+    }
+    v2->kept[id] = copy;
     return copy;
 }
 
-static inline const char *name_of(gotrace_reader *reader, struct gt_v2 *v2, const gt_entry *entry)
+static inline const char *name_of(gotrace_reader *reader, struct gt_v2 *v2, uint64_t id,
+                                  bool always)
 {
-    return entry && entry->count ? v2->kept[entry->count - 1]
-                                 : keep_name(reader, v2, (gt_entry *)(uintptr_t)entry);
+    const char *copy = id < v2->kept_count ? v2->kept[id] : NULL;
+    return copy ? copy : keep_name(reader, v2, id, always);
 }
 
 const char *gt_v2_name(gotrace_reader *reader, struct gt_v2 *v2, uint64_t string)
 {
-    return name_of(reader, v2, string ? gt_table_find(&v2->strings, string) : NULL);
+    return name_of(reader, v2, string, true);
 }
 
 const char *gt_v2_reason(gotrace_reader *reader, struct gt_v2 *v2, uint64_t string)
 {
-    const gt_entry *entry = string ? gt_table_find(&v2->strings, string) : NULL;
-    return entry || string == 0 ? name_of(reader, v2, entry) : NULL;
+    return name_of(reader, v2, string, false);
 }
 
 bool gt_names_equal(const char *a, const char *b)
@@ -156,13 +162,10 @@ void gt_v2_end(gotrace_reader *reader)
     gt_map_free(&v2->procs);
     gt_map_free(&v2->threads);
     gt_map_free(&v2->tasks);
-    gt_free(&reader->heap, v2->kept, v2->kept_capacity * sizeof *v2->kept);
     gt_arena_free(&v2->arena);
     v2->cursors = NULL;
     v2->samples = NULL;
     v2->buffer = NULL;
-    v2->kept = NULL;
-    v2->kept_count = v2->kept_capacity = 0;
     v2->cursor_capacity = v2->sample_capacity = 0;
 }
 
@@ -175,8 +178,7 @@ void gt_v2_free(gotrace_reader *reader)
     if (v2->goroutines.heap)
         gt_goroutines_free(&v2->goroutines);
     free_names(reader, v2); /* events refer to them as long as the reader exists */
-    gt_table_free(&v2->strings);
-    gt_table_free(&v2->stacks);
+    gt_v2_forget_tables(reader);
     gt_free(&reader->heap, v2->batches, v2->batch_capacity * sizeof *v2->batches);
     gt_free(&reader->heap, v2->generations, v2->generation_capacity * sizeof *v2->generations);
     gt_free(&reader->heap, v2, sizeof *v2);

@@ -116,7 +116,7 @@ static bool put_sync(gotrace_reader *reader, struct gt_v2 *v2, int64_t time, con
 
 static bool report_unused(gotrace_reader *reader, struct gt_v2 *v2, const gt_generation *g)
 {
-    uint64_t strings = gt_table_unused(&v2->strings), stacks = gt_table_unused(&v2->stacks);
+    uint64_t strings = gt_unused(&v2->strings), stacks = gt_unused(&v2->stacks);
     char unused[2][40] = {"", ""};
     if (strings)
         snprintf(unused[0], sizeof unused[0], "%llu string%s", (unsigned long long)strings,
@@ -303,14 +303,14 @@ static bool report_no_table(gotrace_reader *reader, struct gt_v2 *v2, const gt_v
 }
 
 static bool report_reference(gotrace_reader *reader, struct gt_v2 *v2, const gt_v2_event *e,
-                             const gt_table *table, uint64_t id)
+                             const gt_uses *uses, uint64_t id)
 {
     /* Tables come last, so a generation that is cut off lacks them. */
     if (v2->current < v2->generation_count && !v2->generations[v2->current].summary.complete)
         return true;
-    const char *what = table == &v2->strings ? "string" : "stack";
-    if (table->entries == 0)
-        return report_no_table(reader, v2, e, table == &v2->strings ? "strings" : "stacks");
+    const char *what = uses == &v2->strings ? "string" : "stack";
+    if (uses->count == 0)
+        return report_no_table(reader, v2, e, uses == &v2->strings ? "strings" : "stacks");
     return gt_report(reader, GOTRACE_RULE_TABLE_REFERENCE, GT_AT(e->offset),
                      "%s refers to %s %llu, which is not in the generation",
                      gt_v2_spec(reader->summary.version, e->type)->name, what,
@@ -318,14 +318,14 @@ static bool report_reference(gotrace_reader *reader, struct gt_v2 *v2, const gt_
 }
 
 /* Source: validateTableIDs. */
-static inline bool check_references(gotrace_reader *reader, struct gt_v2 *v2, const gt_v2_event *e)
+GT_INLINE bool check_references(gotrace_reader *reader, struct gt_v2 *v2, const gt_v2_event *e)
 {
     const gt_v2_shape *shape = &v2->shapes[e->type];
     for (unsigned left = shape->refers; left; left &= left - 1) {
         unsigned i = (unsigned)__builtin_ctz(left);
-        gt_table *table = shape->stacks >> i & 1 ? &v2->stacks : &v2->strings;
-        if (e->args[i] && !gt_table_use(table, e->args[i]) &&
-            !report_reference(reader, v2, e, table, e->args[i]))
+        gt_uses *uses = shape->stacks >> i & 1 ? &v2->stacks : &v2->strings;
+        if (e->args[i] && !gt_use(uses, e->args[i]) &&
+            !report_reference(reader, v2, e, uses, e->args[i]))
             return false;
     }
     return true;

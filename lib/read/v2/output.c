@@ -28,11 +28,7 @@ void gt_v2_put_raw(const gt_follow *f, uint8_t type, const uint64_t *args, int64
 /* Sets a text of the generation. */
 static void set_text(const gt_follow *f, uint64_t string, const char **text, size_t *size)
 {
-    *text = gotrace_reader_string(f->reader, string, size);
-    if (*text)
-        *text = gt_block_keep(f->v2->block, *text, *size);
-    if (!*text)
-        *size = 0;
+    *text = gt_tables_string(f->reader->tables, string, size);
 }
 
 /* Gives an event what depends on more than its type. */

@@ -75,7 +75,7 @@ static bool put(table_batch *t, gt_table *table, uint64_t id, const uint8_t *byt
                 size_t frames)
 {
     const gotrace_limits *limits = &t->reader->limits;
-    bool is_string = table == &t->v2->strings;
+    bool is_string = table == &t->reader->tables->strings;
     uint64_t limit = is_string ? limits->strings : limits->stacks;
     if (table->entries >= limit) {
         gt_error_limit(&t->reader->error, is_string ? GOTRACE_LIMIT_STRINGS : GOTRACE_LIMIT_STACKS,
@@ -108,15 +108,11 @@ static bool read_string(table_batch *t)
     if (v[0] == 0)
         return wrong_id(t, start, GOTRACE_RULE_STRING_ID,
                         "a string has the id 0, which means the empty string");
-    if (gt_table_find(&t->v2->strings, v[0]))
+    if (gt_table_find(&t->reader->tables->strings, v[0]))
         return defined_again(t, start, GOTRACE_RULE_STRING_DUPLICATE, "string", v[0]);
-    if (!put(t, &t->v2->strings, v[0], bytes, (size_t)v[1], 0))
-        return false;
-    if (gt_is_tracer_name(bytes, (size_t)v[1]))
-        gt_table_use(&t->v2->strings, v[0]);
     if (gt_is_recorder_name(bytes, (size_t)v[1]))
         s->writer = GT_RECORDER_NAME;
-    return true;
+    return put(t, &t->reader->tables->strings, v[0], bytes, (size_t)v[1], 0);
 }
 
 static bool read_stack(table_batch *t)
@@ -142,9 +138,9 @@ static bool read_stack(table_batch *t)
     if (v[0] == 0)
         return wrong_id(t, start, GOTRACE_RULE_BATCH_EVENT,
                         "a stack has the id 0, which means none");
-    if (gt_table_find(&t->v2->stacks, v[0]))
+    if (gt_table_find(&t->reader->tables->stacks, v[0]))
         return defined_again(t, start, GOTRACE_RULE_BATCH_EVENT, "stack", v[0]);
-    return put(t, &t->v2->stacks, v[0], body, (size_t)(t->p - body), (size_t)v[1]);
+    return put(t, &t->reader->tables->stacks, v[0], body, (size_t)(t->p - body), (size_t)v[1]);
 }
 
 static bool read_sample(table_batch *t)
@@ -349,8 +345,9 @@ static bool check_pc(stack_check *c, const gt_entry *stack, const uint8_t *frame
     const uint8_t *p = owner->frame, *end = owner->stack->bytes + owner->stack->size;
     for (int k = 0; k < 4; k++)
         gt_varint(&p, end, &other[k]);
-    if (v[3] == other[3] && same_string(&c->v2->strings, v[1], other[1]) &&
-        same_string(&c->v2->strings, v[2], other[2]))
+    const gt_table *strings = &c->reader->tables->strings;
+    if (v[3] == other[3] && same_string(strings, v[1], other[1]) &&
+        same_string(strings, v[2], other[2]))
         return true;
     if (c->clashes++ == 0) {
         c->pc = v[0];
@@ -370,7 +367,7 @@ static bool check_stack(stack_check *c, const gt_entry *stack)
         for (int k = 0; k < 4; k++)
             gt_varint(&p, end, &v[k]);
         for (int k = 1; k < 3; k++)
-            if (v[k] && !gt_table_use(&c->v2->strings, v[k]))
+            if (v[k] && !gt_use(&c->v2->strings, v[k]))
                 return gt_report(c->reader, GOTRACE_RULE_TABLE_REFERENCE, GT_AT(c->offset),
                                  "stack %llu refers to string %llu, which is not in the generation",
                                  (unsigned long long)stack->id, (unsigned long long)v[k]);
@@ -382,7 +379,7 @@ static bool check_stack(stack_check *c, const gt_entry *stack)
 
 static bool check_each_stack(stack_check *c)
 {
-    const gt_table *stacks = &c->v2->stacks;
+    const gt_table *stacks = &c->reader->tables->stacks;
     for (size_t i = 0; i < stacks->dense_count; i++)
         if (stacks->dense[i].bytes && !check_stack(c, &stacks->dense[i]))
             return false;
@@ -415,7 +412,7 @@ static bool prepare_samples(gotrace_reader *reader, struct gt_v2 *v2, const gt_g
     for (size_t i = 0; i < v2->sample_count; i++) {
         gt_v2_sample *s = &v2->samples[i];
         s->time = gt_v2_ns((uint64_t)s->time, v2->ns_per_tick);
-        if (s->stack && !gt_table_use(&v2->stacks, s->stack) && g->summary.complete &&
+        if (s->stack && !gt_use(&v2->stacks, s->stack) && g->summary.complete &&
             !gt_report(reader, GOTRACE_RULE_STACK_MISSING, GT_AT(s->offset),
                        "a CPU sample refers to stack %llu, which is not in the generation",
                        (unsigned long long)s->stack))
@@ -427,7 +424,7 @@ static bool prepare_samples(gotrace_reader *reader, struct gt_v2 *v2, const gt_g
 }
 
 /* Estimates the number of entries. Tracers number entries from 1 on and write them in any order. */
-static void expect_entries(struct gt_v2 *v2, const gt_generation *g)
+static void expect_entries(const struct gt_v2 *v2, const gt_generation *g, gt_tables *tables)
 {
     enum { LEAST_STRING = 4, LEAST_STACK = 7 }; /* minimal size of such a record */
     uint64_t strings = 0, stacks = 0;
@@ -436,18 +433,55 @@ static void expect_entries(struct gt_v2 *v2, const gt_generation *g)
         strings += b->kind == GT_BATCH_STRINGS ? b->size : 0;
         stacks += b->kind == GT_BATCH_STACKS ? b->size : 0;
     }
-    v2->strings.expected = strings / LEAST_STRING;
-    v2->stacks.expected = stacks / LEAST_STACK;
+    tables->strings.expected = strings / LEAST_STRING;
+    tables->stacks.expected = stacks / LEAST_STACK;
+}
+
+void gt_v2_forget_tables(gotrace_reader *reader)
+{
+    struct gt_v2 *v2 = reader->v2;
+    gt_uses_free(&v2->strings);
+    gt_uses_free(&v2->stacks);
+    gt_free(&reader->heap, v2->kept, v2->kept_count * sizeof *v2->kept);
+    v2->kept = NULL;
+    v2->kept_count = 0;
+    gt_blocks_forget_tables(reader->blocks);
+    gt_tables_release(reader->tables);
+    reader->tables = &reader->index.tables;
+}
+
+/* The strings that tracers write without a reference. */
+static void use_tracer_names(gt_uses *uses)
+{
+    const gt_table *strings = uses->table;
+    for (size_t i = 0; i < strings->dense_count; i++) {
+        const gt_entry *entry = &strings->dense[i];
+        if (entry->bytes && gt_is_tracer_name(entry->bytes, entry->size))
+            gt_use(uses, entry->id);
+    }
+    for (size_t i = 0; i < strings->sparse_count; i++)
+        if (gt_is_tracer_name(strings->sparse[i].bytes, strings->sparse[i].size))
+            gt_use(uses, strings->sparse[i].id);
+}
+
+/* No entry is used yet. */
+static bool begin_uses(gotrace_reader *reader, struct gt_v2 *v2)
+{
+    if (!gt_uses_init(&v2->strings, &reader->tables->strings) ||
+        !gt_uses_init(&v2->stacks, &reader->tables->stacks))
+        return gt_fail_memory(reader);
+    use_tracer_names(&v2->strings);
+    return true;
 }
 
 static bool load_batches(gotrace_reader *reader, struct gt_v2 *v2, gt_generation *g)
 {
-    gt_table_free(&v2->strings);
-    gt_table_free(&v2->stacks);
-    gt_table_init(&v2->strings, &reader->heap);
-    gt_table_init(&v2->stacks, &reader->heap);
-    expect_entries(v2, g);
-    v2->kept_count = 0;
+    gt_v2_forget_tables(reader);
+    gt_tables *tables = gt_tables_new(&reader->heap, reader->summary.version);
+    if (!tables)
+        return gt_fail_memory(reader);
+    reader->tables = tables;
+    expect_entries(v2, g, tables);
     v2->sample_count = v2->next_sample = 0;
     if (!v2->buffer) {
         v2->buffer = gt_resize(&reader->heap, NULL, 0, GT_V2_MAX_BATCH + GT_V2_SLACK);
@@ -460,7 +494,7 @@ static bool load_batches(gotrace_reader *reader, struct gt_v2 *v2, gt_generation
             !load_batch(&t))
             return false;
     }
-    return true;
+    return begin_uses(reader, v2);
 }
 
 bool gt_v2_load(gotrace_reader *reader, struct gt_v2 *v2, gt_generation *g)

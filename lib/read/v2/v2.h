@@ -163,7 +163,7 @@ struct gt_v2 {
     size_t current;      /* in generations */
     uint64_t generation; /* its number; 0 after the last one */
     uint64_t initial;    /* number of the first generation with events; 0 before that */
-    gt_table strings, stacks;
+    gt_uses strings, stacks;
     gt_v2_sample *samples;
     size_t sample_count, sample_capacity, next_sample;
     double ns_per_tick;
@@ -178,9 +178,8 @@ struct gt_v2 {
     gt_map procs, threads, tasks; /* values: pointers */
     gt_arena arena;               /* procs and threads; never freed individually */
     gt_names *names;
-    const char **kept; /* copies of strings of this generation, see gt_v2_name; gt_entry.count of a
-                          string: 1 + the index of its copy, or 0 */
-    size_t kept_count, kept_capacity;
+    const char **kept; /* by id: copies of strings of this generation, see gt_v2_name */
+    size_t kept_count; /* the larger ids are not in the array of the table */
     struct gt_v2_entry {
         int64_t key;
         gt_v2_cursor *cursor;
@@ -218,6 +217,9 @@ bool gt_v2_index(gotrace_reader *reader);
 
 /* Finds the clocks of each generation, and the common frequency. False if reading must stop. */
 bool gt_v2_find_clocks(gotrace_reader *reader);
+
+/* Frees the tables of the current generation, unless blocks refer to them. */
+void gt_v2_forget_tables(gotrace_reader *reader);
 
 /* Loads the tables of a generation and opens its cursors. */
 bool gt_v2_load(gotrace_reader *reader, struct gt_v2 *v2, gt_generation *generation);
