@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cmd/semantics.h"
 #include "formats/common/experiments.h"
 
 bool cut_fail(cut *c, const gotrace_error *error)
@@ -130,8 +129,8 @@ static bool is_inside(cut *c, const gotrace_event *e)
 static void set_numbers(cut *c, gotrace_writer_options *options)
 {
     const cut_part *part = c->job->part;
-    const bool active = c->ranges[GOTRACE_RANGE_GC].count > 0;
-    const bool states = c->goroutines.count + c->procs.count > 0;
+    const bool active = c->beginning.ranges[GOTRACE_RANGE_GC].count > 0;
+    const bool states = c->beginning.goroutines.count + c->beginning.procs.count > 0;
     /* The number of the next GC event, and of the last one when the start is written. A cycle that
      * is active is reported there, and not a second time in the same generation. */
     uint64_t next = c->last_gc ? c->last_gc + 1 : part->first_gc;
@@ -279,11 +278,8 @@ gotrace_status cut_write_events(const cut_job *job, cut_result *result, gotrace_
     c->has_origin = job->part != NULL;
     c->origin = job->part ? job->part->origin : 0;
     carry_init(&c->carry, version);
-    idmap_init(&c->goroutines, sizeof(cut_goroutine));
-    idmap_init(&c->procs, sizeof(cut_proc));
+    beginning_init(&c->beginning, version);
     idmap_init(&c->timers, 1);
-    for (size_t i = 0; i < GOTRACE_RANGES; i++)
-        idmap_init(&c->ranges[i], sizeof(cut_range));
     /* The frequency is known after the first pass; if it fails, reading ends at once. */
     gotrace_reader_index(job->reader);
     if (read_events(c, &data) && c->begun && put_timers(c) && end_generation(c) &&
@@ -294,11 +290,8 @@ gotrace_status cut_write_events(const cut_job *job, cut_result *result, gotrace_
     gotrace_writer_free(c->carry.writer);
     carry_free(&c->carry);
     experiments_free(&data.found);
-    idmap_free(&c->goroutines);
-    idmap_free(&c->procs);
+    beginning_free(&c->beginning);
     idmap_free(&c->timers);
-    for (size_t i = 0; i < GOTRACE_RANGES; i++)
-        idmap_free(&c->ranges[i]);
     free(c);
     return status;
 }

@@ -33,6 +33,7 @@
 
 #include "cmd/parts/carry.h"
 #include "formats/analyse/selection.h"
+#include "formats/common/beginning.h"
 #include "formats/common/out.h"
 
 /* v2: a part of a generation, before or after generations that are copied. */
@@ -72,30 +73,6 @@ gotrace_status cut_write(const cut_job *job, cut_result *result, gotrace_error *
 
 /* ---- shared by the parts of cut -------------------------------------------------------------- */
 
-/* Before the first event that is written: a goroutine, a proc, and a range that is active. */
-typedef struct cut_goroutine {
-    uint8_t state;     /* gotrace_state, as the records say */
-    uint8_t effective; /* as readers say; v1: without a futile wake-up that it is in */
-    int64_t place; /* v2: the thread on which it runs or is in a system call; v1: the proc on which
-                      it runs, also in a call that has not blocked; or CUT_NOWHERE */
-    uint64_t stack, generation_index; /* v2: the stack with which it stopped running */
-} cut_goroutine;
-
-typedef struct cut_proc {
-    uint8_t state;   /* gotrace_state; ABANDONED: left in a system call */
-    int64_t thread;  /* which has it, or had it last */
-    uint64_t caller; /* state SYSCALL: the goroutine in the call; 0: not known yet */
-} cut_proc;
-
-typedef struct cut_range {
-    const gotrace_event_spec *begins; /* the row of its beginning */
-    int64_t proc, thread;
-    uint64_t goroutine, value; /* value: the argument of its row */
-    const char *reason;
-} cut_range;
-
-#define CUT_NOWHERE INT64_MIN
-
 enum { CUT_KNOWN = 512 };
 
 typedef struct cut_known {
@@ -116,13 +93,10 @@ typedef struct cut {
     bool has_origin; /* origin is set */
     uint64_t origin; /* ticks at which the trace starts */
     uint64_t now;    /* ticks of the last event written */
-    bool has_max;    /* max_procs is known */
-    uint64_t max_procs;           /* v1: the last GOMAXPROCS */
-    gotrace_clocks clocks;        /* those of the last generation; all 0: none */
-    idmap goroutines, procs;      /* cut_goroutine, cut_proc */
-    idmap ranges[GOTRACE_RANGES]; /* cut_range, by goroutine or proc */
-    idmap timers;                 /* v1: goroutines that run timers */
-    uint64_t record;              /* offset of the record of the last event, if has_record */
+    gotrace_clocks clocks; /* those of the last generation; all 0: none */
+    beginning beginning;   /* before the first event that is written */
+    idmap timers;          /* v1: goroutines that run timers */
+    uint64_t record;       /* offset of the record of the last event, if has_record */
     bool has_record;
     bool inside;         /* its first event is in the range */
     bool decided, whole; /* v2: whole: it is written as a whole */

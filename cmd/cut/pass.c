@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "cmd/cut/cut.h"
-#include "cmd/semantics.h"
 #include "formats/common/rows_by_meaning.h"
 
 /* Set the time of the event; it does not decrease. A record before which the reader made an event
@@ -25,7 +24,7 @@ static bool put_event(cut *c, const gotrace_event *e, bool counted)
     if (!cut_has(c, e->goroutine))
         h.goroutine = 0;
     c->result->count += counted;
-    return cut_put(c, &h, is_status(spec) && c->v2);
+    return cut_put(c, &h, row_is_status(spec) && c->v2);
 }
 
 /* v2: writes one change of several that a record makes, by the row that makes no other. */
@@ -130,7 +129,7 @@ static bool pass_goroutine_v2(cut *c, const gotrace_event *e)
 
 static bool pass_v1(cut *c, const gotrace_event *e)
 {
-    const gotrace_semantics *does = semantics_of(c->carry.version, c->carry.rows[e->type].spec);
+    const gotrace_semantics *does = row_semantics(c->carry.rows[e->type].spec, c->carry.version);
     if (changes(does->self) || changes(does->other))
         return !is_whole(c, e, does) || put_event(c, e, true);
     if (does->proc.to)

@@ -11,211 +11,17 @@
 #include <string.h>
 
 #include "cmd/cut/cut.h"
-#include "cmd/semantics.h"
 #include "formats/common/rows_by_meaning.h"
-
-/* v2: what the statuses say. */
-enum { P_RUNNING = 1, P_IDLE, P_IN_SYSCALL, P_ABANDONED };
-enum { G_RUNNABLE = 1, G_RUNNING, G_IN_SYSCALL, G_WAITING };
-
-/* ---- following --------------------------------------------------------------------------------
- */
-
-/* v1: effective is false for an event of a futile wake-up, which has no effect for readers. */
-static bool set_goroutine(cut *c, uint64_t id, unsigned state, int64_t place, bool effective)
-{
-    if (state == GOTRACE_STATE_NOT_EXIST) {
-        idmap_remove(&c->goroutines, id);
-        return true;
-    }
-    cut_goroutine *g = id ? idmap_insert(&c->goroutines, id) : NULL;
-    if (!g)
-        return id == 0 || cut_no_memory(c);
-    g->state = (uint8_t)state;
-    if (effective || g->effective == GOTRACE_STATE_UNDETERMINED)
-        g->effective = (uint8_t)state;
-    g->place = place;
-    return true;
-}
-
-static bool set_proc(cut *c, int64_t id, unsigned state, int64_t thread)
-{
-    cut_proc *p = idmap_insert(&c->procs, (uint64_t)id);
-    if (!p)
-        return cut_no_memory(c);
-    if (state != GOTRACE_STATE_SYSCALL)
-        p->caller = 0;
-    if (state == GOTRACE_STATE_RUNNING || state == GOTRACE_STATE_SYSCALL || p->state == 0)
-        p->thread = thread;
-    p->state = (uint8_t)state;
-    return true;
-}
-
-/* v2: a proc is in a system call if its goroutine enters one, until the call ends, or the goroutine
- * in it, which then leaves the proc behind. */
-static void follow_call(cut *c, const gotrace_event *e)
-{
-    cut_proc *p = e->proc != GOTRACE_NO_PROC ? idmap_find(&c->procs, (uint64_t)e->proc) : NULL;
-    const gotrace_semantics *does = c->carry.rows[e->type].spec->semantics;
-    if (p && does->proc.to == GOTRACE_STATE_ABANDONED) {
-        p->state = GOTRACE_STATE_ABANDONED;
-    } else if (p && does->status && e->to == GOTRACE_STATE_SYSCALL && p->caller == 0) {
-        p->caller = e->subject;
-    } else if (p && p->state == GOTRACE_STATE_RUNNING && e->from == GOTRACE_STATE_RUNNING &&
-               e->to == GOTRACE_STATE_SYSCALL) {
-        p->state = GOTRACE_STATE_SYSCALL;
-        p->caller = e->subject;
-    } else if (p && p->state == GOTRACE_STATE_SYSCALL && e->from == GOTRACE_STATE_SYSCALL &&
-               e->to == GOTRACE_STATE_RUNNING) {
-        p->state = GOTRACE_STATE_RUNNING;
-        p->caller = 0;
-    }
-}
-
-/* v2: a goroutine that does not run is where it was when it stopped, or where a status finds it. */
-static void note_stack(cut *c, const gotrace_event *e, bool status)
-{
-    cut_goroutine *g = idmap_find(&c->goroutines, e->subject);
-    if (!g)
-        return;
-    if (e->to == GOTRACE_STATE_RUNNING) {
-        g->stack = 0;
-    } else if (e->stack && (status || e->goroutine == e->subject)) {
-        g->stack = e->stack;
-        g->generation_index = raw_of(c)->generation_index;
-    }
-}
-
-/* v2, where the event of a status says "running" of a proc in a system call, and "idle" of one that
- * was abandoned in it: its argument says more. */
-static gotrace_state status_of_proc(const cut *c, const gotrace_event *e)
-{
-    return raw_of(c)->args[1] == P_IN_SYSCALL  ? GOTRACE_STATE_SYSCALL
-           : raw_of(c)->args[1] == P_ABANDONED ? GOTRACE_STATE_ABANDONED
-                                               : e->to;
-}
-
-static bool follow_v2(cut *c, const gotrace_event *e)
-{
-    bool status = c->carry.rows[e->type].spec->semantics->status;
-    int64_t thread = e->thread;
-    if (e->resource == GOTRACE_RESOURCE_PROC)
-        return set_proc(c, (int64_t)e->subject, status ? status_of_proc(c, e) : e->to, thread);
-    if (status)
-        thread = raw_of(c)->args[1] == UINT64_MAX ? CUT_NOWHERE : (int64_t)raw_of(c)->args[1];
-    bool placed = e->to == GOTRACE_STATE_RUNNING || e->to == GOTRACE_STATE_SYSCALL;
-    follow_call(c, e);
-    if (!set_goroutine(c, e->subject, e->to, placed ? thread : CUT_NOWHERE, true))
-        return false;
-    note_stack(c, e, status);
-    return true;
-}
-
-/* By the row, not by the reader's transitions: those of futile wake-ups have none, but the records
- * that are written change states. */
-/* v1: the proc where a goroutine runs. */
-static int64_t place_of(const gotrace_event *e)
-{
-    return e->proc == GOTRACE_NO_PROC ? CUT_NOWHERE : e->proc;
-}
-
-static bool follow_v1(cut *c, const gotrace_event *e)
-{
-    const gotrace_semantics *does = semantics_of(c->carry.version, c->carry.rows[e->type].spec);
-    const bool effective = !(e->flags & GOTRACE_EVENT_FUTILE);
-    if (does->proc.to)
-        return set_proc(c, e->proc, does->proc.to,
-                        raw_of(c)->arg_count > 0 ? (int64_t)raw_of(c)->args[0] : GOTRACE_NO_THREAD);
-    if (does->other.to)
-        return set_goroutine(c, raw_of(c)->args[0], does->other.to,
-                             does->other.to == GOTRACE_STATE_RUNNING ? place_of(e) : CUT_NOWHERE,
-                             effective);
-    return !does->self.to || !e->goroutine || does->self.to == does->self.from ||
-           set_goroutine(c, e->goroutine, does->self.to,
-                         does->self.to == GOTRACE_STATE_RUNNING ? place_of(e) : CUT_NOWHERE,
-                         effective);
-}
-
-/* The goroutine or proc whose range it is: in v1, for a stop-the-world, that of the event. */
-static uint64_t owner_of(const cut *c, const gotrace_event *e)
-{
-    const gotrace_range_spec *range = gotrace_range_spec_of((gotrace_range)e->range);
-    if (c->v2)
-        return range->subject == GOTRACE_RESOURCE_NONE ? 0 : e->subject;
-    switch (range->owner) {
-    case GOTRACE_RESOURCE_PROC: return (uint64_t)e->proc;
-    case GOTRACE_RESOURCE_GOROUTINE: return e->goroutine;
-    case GOTRACE_RESOURCE_NONE: break;
-    }
-    return e->range == GOTRACE_RANGE_STW ? (uint64_t)e->proc : 0;
-}
-
-static bool end_range(cut *c, const gotrace_event *e, uint64_t owner)
-{
-    idmap *map = &c->ranges[e->range];
-    /* In v1 a stop-the-world may end on another proc. Go 1.5 has several, each on a proc of its
-     * own. */
-    if (!c->v2 && e->range == GOTRACE_RANGE_STW && map->count > 0 && !idmap_find(map, owner)) {
-        uint64_t *procs = idmap_sorted_keys(map);
-        if (!procs)
-            return cut_no_memory(c);
-        owner = procs[0];
-        free(procs);
-    }
-    idmap_remove(map, owner);
-    return true;
-}
-
-static bool follow_range(cut *c, const gotrace_event *e)
-{
-    idmap *map = &c->ranges[e->range];
-    uint64_t owner = owner_of(c, e);
-    if (c->job->part && e->range == GOTRACE_RANGE_GC &&
-        raw_of(c)->generation == c->job->part->generation)
-        c->last_gc = raw_of(c)->args[0];
-    if (e->kind == GOTRACE_KIND_RANGE_END)
-        return end_range(c, e, owner);
-    cut_range *r = idmap_insert(map, owner);
-    if (!r)
-        return cut_no_memory(c);
-    *r = (cut_range){.begins = c->carry.rows[e->type].spec,
-                     .proc = e->proc,
-                     .thread = e->thread,
-                     .goroutine = e->goroutine,
-                     .value = raw_of(c)->arg_count > 0 ? raw_of(c)->args[0] : 0,
-                     .reason = gotrace_event_reason(e)};
-    return true;
-}
 
 bool cut_follow(cut *c, const gotrace_event *e)
 {
     const gotrace_event_spec *spec = c->carry.rows[e->type].spec;
     if (!spec || e->flags & GOTRACE_EVENT_NO_BEGIN)
         return true;
-    switch ((gotrace_kind)e->kind) {
-    case GOTRACE_KIND_NONE:
-    case GOTRACE_KIND_TRANSITION: return c->v2 ? follow_v2(c, e) : follow_v1(c, e);
-    case GOTRACE_KIND_RANGE_BEGIN:
-    case GOTRACE_KIND_RANGE_ACTIVE:
-    case GOTRACE_KIND_RANGE_END: return follow_range(c, e);
-    case GOTRACE_KIND_METRIC:
-        if (spec == row_of_metric(c->carry.version, GOTRACE_METRIC_GOMAXPROCS)) {
-            c->has_max = true;
-            c->max_procs = gotrace_event_value(e);
-        }
-        return true;
-    case GOTRACE_KIND_SYSCALL:
-    case GOTRACE_KIND_LABEL:
-    case GOTRACE_KIND_TASK_BEGIN:
-    case GOTRACE_KIND_TASK_END:
-    case GOTRACE_KIND_REGION_BEGIN:
-    case GOTRACE_KIND_REGION_END:
-    case GOTRACE_KIND_LOG:
-    case GOTRACE_KIND_SYNC:
-    case GOTRACE_KIND_EXPERIMENT:
-    case GOTRACE_KIND_SAMPLE: break; /* no state */
-    }
-    return true;
+    if (c->job->part && e->range == GOTRACE_RANGE_GC &&
+        raw_of(c)->generation == c->job->part->generation)
+        c->last_gc = raw_of(c)->args[0];
+    return beginning_follow(&c->beginning, spec, e, raw_of(c)) || cut_no_memory(c);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -241,22 +47,10 @@ static bool each(cut *c, const idmap *map, each_fn fn)
     return done;
 }
 
-/* NULL: the version has no such row. */
-static const gotrace_event_spec *status_row(const cut *c, gotrace_resource resource, bool stack)
-{
-    for (unsigned code = 0; code < 256; code++) {
-        const gotrace_event_spec *spec = c->carry.rows[code].spec;
-        if (spec && spec->semantics->status && spec->semantics->resource == resource &&
-            !(spec->flags & GOTRACE_SPEC_STACK) == !stack)
-            return spec;
-    }
-    return NULL;
-}
-
 /* Begins a range, by its own row. */
 static bool begin_range(cut *c, uint64_t owner, const void *value)
 {
-    const cut_range *r = value;
+    const beginning_range *r = value;
     const gotrace_arg_spec *kinds[GOTRACE_MAX_ARGS];
     uint64_t args[GOTRACE_MAX_ARGS] = {0};
     (void)owner;
@@ -265,16 +59,16 @@ static bool begin_range(cut *c, uint64_t owner, const void *value)
         (c->job->goroutines && of == GOTRACE_RESOURCE_NONE))
         return true;
     /* Only a goroutine that runs can begin to assist. Readers accept the end without it. */
-    const cut_goroutine *g = idmap_find(&c->goroutines, r->goroutine);
+    const beginning_goroutine *g = idmap_find(&c->beginning.goroutines, r->goroutine);
     int64_t proc = r->proc, thread = r->thread;
     if (of == GOTRACE_RESOURCE_GOROUTINE) {
         if (!g || g->state != GOTRACE_STATE_RUNNING)
             return true;
-        proc = g->place;
+        proc = g->proc;
     }
-    if (c->v2 && g && g->place != CUT_NOWHERE) {
+    if (g && g->thread != GOTRACE_NO_THREAD) {
         proc = GOTRACE_NO_PROC;
-        thread = g->place;
+        thread = g->thread;
     }
     size_t count = gotrace_writer_args(r->begins, c->carry.version, kinds);
     for (size_t i = 0; i < count; i++)
@@ -289,59 +83,61 @@ static bool begin_range(cut *c, uint64_t owner, const void *value)
 /* A proc that a goroutine which is not selected has in a system call runs: see stop_proc. */
 static bool put_proc(cut *c, uint64_t id, const void *value)
 {
-    const cut_proc *p = value;
+    const beginning_proc *p = value;
     bool calls = p->state == GOTRACE_STATE_SYSCALL;
     bool held = p->state == GOTRACE_STATE_RUNNING || calls;
-    const uint64_t args[2] = {id, p->state == GOTRACE_STATE_ABANDONED ? P_ABANDONED
-                                  : !held                             ? P_IDLE
-                                  : calls && cut_has(c, p->caller)    ? P_IN_SYSCALL
-                                                                      : P_RUNNING};
-    return put_at(c, status_row(c, GOTRACE_RESOURCE_PROC, false), GOTRACE_NO_PROC,
-                  held ? p->thread : GOTRACE_NO_THREAD, args, 2);
+    const uint64_t args[2] = {id, p->state == GOTRACE_STATE_ABANDONED ? STATUS_P_ABANDONED
+                                  : !held                             ? STATUS_P_IDLE
+                                  : calls && cut_has(c, p->caller)    ? STATUS_P_IN_SYSCALL
+                                                                      : STATUS_P_RUNNING};
+    return put_at(c, gotrace_event_spec_of(c->carry.version, GOTRACE_V2_ProcStatus),
+                  GOTRACE_NO_PROC, held ? p->thread : GOTRACE_NO_THREAD, args, 2);
 }
 
 static bool put_goroutine(cut *c, uint64_t id, const void *value)
 {
-    const cut_goroutine *g = value;
+    const beginning_goroutine *g = value;
     bool runs = g->state == GOTRACE_STATE_RUNNING, calls = g->state == GOTRACE_STATE_SYSCALL;
-    if (!cut_has(c, id) || (runs && g->place == CUT_NOWHERE))
+    if (!cut_has(c, id) || (runs && g->thread == GOTRACE_NO_THREAD))
         return true;
-    const uint64_t args[3] = {id, g->place == CUT_NOWHERE ? UINT64_MAX : (uint64_t)g->place,
-                              runs                                 ? G_RUNNING
-                              : calls                              ? G_IN_SYSCALL
-                              : g->state == GOTRACE_STATE_RUNNABLE ? G_RUNNABLE
-                                                                   : G_WAITING};
+    const uint64_t args[3] = {id, g->thread == GOTRACE_NO_THREAD ? UINT64_MAX : (uint64_t)g->thread,
+                              runs                                 ? STATUS_G_RUNNING
+                              : calls                              ? STATUS_G_IN_SYSCALL
+                              : g->state == GOTRACE_STATE_RUNNABLE ? STATUS_G_RUNNABLE
+                                                                   : STATUS_G_WAITING};
     /* The stacks of an earlier generation are not known any more. */
-    const gotrace_event_spec *stacked = g->stack && g->generation_index == c->first_index
-                                            ? status_row(c, GOTRACE_RESOURCE_GOROUTINE, true)
+    const gotrace_event_spec *plain = gotrace_event_spec_of(c->carry.version, GOTRACE_V2_GoStatus);
+    const gotrace_event_spec *stacked = !runs && g->stack && g->generation_index == c->first_index
+                                            ? gotrace_event_spec_of(c->carry.version,
+                                                                    GOTRACE_V2_GoStatusStack)
                                             : NULL;
-    const gotrace_event_data h = {
-        .spec = stacked ? stacked : status_row(c, GOTRACE_RESOURCE_GOROUTINE, false),
-        .proc = GOTRACE_NO_PROC,
-        .thread = g->place == CUT_NOWHERE ? GOTRACE_NO_THREAD : g->place,
-        .args = args,
-        .arg_count = 3,
-        .stack = stacked ? carry_stack(&c->carry, g->stack) : 0};
+    const gotrace_event_data h = {.spec = stacked ? stacked : plain,
+                                  .proc = GOTRACE_NO_PROC,
+                                  .thread = g->thread,
+                                  .args = args,
+                                  .arg_count = 3,
+                                  .stack = stacked ? carry_stack(&c->carry, g->stack) : 0};
     return cut_put(c, &h, true);
 }
 
 /* On the thread of its proc or goroutine, after its status. */
 static bool put_active(cut *c, uint64_t owner, const void *value)
 {
-    const cut_range *r = value;
+    const beginning_range *r = value;
     unsigned range = r->begins->semantics->range;
     const gotrace_event_spec *active = row_of_kind(c->carry.version, GOTRACE_KIND_RANGE_ACTIVE,
                                                    range);
     bool of_goroutine = range_owner(range) == GOTRACE_RESOURCE_GOROUTINE;
-    const cut_goroutine *g = of_goroutine ? idmap_find(&c->goroutines, owner) : NULL;
-    const cut_proc *p = of_goroutine ? NULL : idmap_find(&c->procs, owner);
+    const beginning_goroutine *g = of_goroutine ? idmap_find(&c->beginning.goroutines, owner)
+                                                : NULL;
+    const beginning_proc *p = of_goroutine ? NULL : idmap_find(&c->beginning.procs, owner);
     if (!active)
         return begin_range(c, owner, value);
     if ((!g && !p) || !cut_has(c, of_goroutine ? owner : r->goroutine))
         return true;
     bool held = p && p->state == GOTRACE_STATE_RUNNING;
     return put_at(c, active, GOTRACE_NO_PROC,
-                  g      ? g->place
+                  g      ? g->thread
                   : held ? p->thread
                          : GOTRACE_NO_THREAD,
                   &owner, 1);
@@ -364,42 +160,31 @@ bool cut_put_gc(cut *c, int64_t thread)
 
 static bool put_gc_active(cut *c, uint64_t id, const void *value)
 {
-    const cut_goroutine *g = value;
+    const beginning_goroutine *g = value;
     (void)id;
-    return !c->gc_due || g->state != GOTRACE_STATE_RUNNING || g->place == CUT_NOWHERE ||
-           cut_put_gc(c, g->place);
+    return !c->gc_due || g->state != GOTRACE_STATE_RUNNING || g->thread == GOTRACE_NO_THREAD ||
+           cut_put_gc(c, g->thread);
 }
 
 static bool begin_v2(cut *c)
 {
-    c->gc_due = c->ranges[GOTRACE_RANGE_GC].count > 0 && !c->job->goroutines;
-    bool done = each(c, &c->procs, put_proc) && each(c, &c->goroutines, put_goroutine);
+    c->gc_due = c->beginning.ranges[GOTRACE_RANGE_GC].count > 0 && !c->job->goroutines;
+    bool done = each(c, &c->beginning.procs, put_proc) &&
+                each(c, &c->beginning.goroutines, put_goroutine);
     for (unsigned i = 0; done && i < GOTRACE_RANGES; i++)
-        done = range_owner(i) == GOTRACE_RESOURCE_NONE || each(c, &c->ranges[i], put_active);
-    return done && each(c, &c->goroutines, put_gc_active) &&
+        done = range_owner(i) == GOTRACE_RESOURCE_NONE ||
+               each(c, &c->beginning.ranges[i], put_active);
+    return done && each(c, &c->beginning.goroutines, put_gc_active) &&
            (!c->drops || !c->gc_due || cut_put_gc(c, 0)) && /* any thread: it is not written */
-           each(c, &c->ranges[GOTRACE_RANGE_STW], begin_range);
+           each(c, &c->beginning.ranges[GOTRACE_RANGE_STW], begin_range);
 }
 
 /* ---- v1 -------------------------------------------------------------------------------------- */
 
-/* The proc that starts tracing: the first that runs. */
-static int64_t first_proc(const cut *c)
-{
-    int64_t first = INT64_MAX;
-    size_t cursor = 0;
-    uint64_t id;
-    void *value;
-    while (idmap_next(&c->procs, &cursor, &id, &value))
-        if (((const cut_proc *)value)->state == GOTRACE_STATE_RUNNING && (int64_t)id < first)
-            first = (int64_t)id;
-    return first == INT64_MAX ? 0 : first;
-}
-
 static bool create_goroutine(cut *c, uint64_t id, const void *value)
 {
-    const cut_goroutine *g = value;
-    int64_t proc = first_proc(c);
+    const beginning_goroutine *g = value;
+    int64_t proc = c->beginning.first_proc; /* it starts tracing */
     bool first = c->job->keep_times && !c->anchored;
     c->anchored = true;
     if (!cut_has(c, id) && !first)
@@ -425,7 +210,7 @@ static bool create_goroutine(cut *c, uint64_t id, const void *value)
 
 static bool start_proc(cut *c, uint64_t id, const void *value)
 {
-    const cut_proc *p = value;
+    const beginning_proc *p = value;
     const uint64_t thread = p->thread == GOTRACE_NO_THREAD ? id : (uint64_t)p->thread;
     return p->state != GOTRACE_STATE_RUNNING ||
            put_at(c, gotrace_event_spec_of(c->carry.version, GOTRACE_V1_ProcStart), (int64_t)id,
@@ -434,22 +219,23 @@ static bool start_proc(cut *c, uint64_t id, const void *value)
 
 static bool start_goroutine(cut *c, uint64_t id, const void *value)
 {
-    const cut_goroutine *g = value;
+    const beginning_goroutine *g = value;
     if (!cut_has(c, id) || g->state != GOTRACE_STATE_RUNNING)
         return true;
-    return put_at(c, gotrace_event_spec_of(c->carry.version, GOTRACE_V1_GoStart), g->place,
+    return put_at(c, gotrace_event_spec_of(c->carry.version, GOTRACE_V1_GoStart), g->proc,
                   GOTRACE_NO_THREAD, &id, 1);
 }
 
 static bool begin_v1(cut *c)
 {
-    bool done = each(c, &c->goroutines, create_goroutine);
-    if (done && c->has_max)
-        done = put_at(c, row_of_metric(c->carry.version, GOTRACE_METRIC_GOMAXPROCS), first_proc(c),
-                      GOTRACE_NO_THREAD, &c->max_procs, 1);
-    done = done && each(c, &c->procs, start_proc) && each(c, &c->goroutines, start_goroutine);
+    bool done = each(c, &c->beginning.goroutines, create_goroutine);
+    if (done && c->beginning.has_max)
+        done = put_at(c, row_of_metric(c->carry.version, GOTRACE_METRIC_GOMAXPROCS),
+                      c->beginning.first_proc, GOTRACE_NO_THREAD, &c->beginning.max_procs, 1);
+    done = done && each(c, &c->beginning.procs, start_proc) &&
+           each(c, &c->beginning.goroutines, start_goroutine);
     for (size_t i = 0; done && i < GOTRACE_RANGES; i++)
-        done = each(c, &c->ranges[i], begin_range);
+        done = each(c, &c->beginning.ranges[i], begin_range);
     return done;
 }
 
@@ -457,7 +243,8 @@ static bool begin_v1(cut *c)
 
 bool cut_begin(cut *c)
 {
-    uint64_t start = raw_of(c)->ticks, added = c->goroutines.count + c->procs.count;
+    uint64_t start = raw_of(c)->ticks,
+             added = c->beginning.goroutines.count + c->beginning.procs.count;
     /* Readers order events by time: what is added comes before, and takes up to three ticks
      * each. */
     uint64_t before = 3 * added + 16;
@@ -466,5 +253,6 @@ bool cut_begin(cut *c)
     if (gotrace_writer_at(c->carry.writer, start) < 0)
         return cut_fail(c, gotrace_writer_error(c->carry.writer));
     c->now = start;
+    beginning_find_procs(&c->beginning, false);
     return c->v2 ? begin_v2(c) : begin_v1(c);
 }

@@ -74,14 +74,14 @@ static bool note_status(boundary *b, const repair_record *record, int64_t thread
                                     proc ? GOTRACE_V2_ProcStatus : GOTRACE_V2_GoStatus);
     memcpy(s->args, record->args + 1, s->arg_count * sizeof *s->args);
     if (proc && thread != GOTRACE_NO_THREAD &&
-        (s->args[1] == P_RUNNING || s->args[1] == P_IN_SYSCALL)) {
+        (s->args[1] == STATUS_P_RUNNING || s->args[1] == STATUS_P_IN_SYSCALL)) {
         m_target *m = thread_of(b, thread);
         if (!m)
             return false;
         m->has_p = true;
         m->p = (int64_t)s->args[0];
     }
-    if (!proc && (s->args[2] == G_RUNNING || s->args[2] == G_IN_SYSCALL)) {
+    if (!proc && (s->args[2] == STATUS_G_RUNNING || s->args[2] == STATUS_G_IN_SYSCALL)) {
         m_target *m = thread_of(b, (int64_t)s->args[1]);
         if (!m)
             return false;
@@ -118,9 +118,10 @@ static void make_known(boundary *b, const next_status *s)
     bool later = !proc && gotrace_writer_generation(t->writer) > 1;
     if (later || state != GOTRACE_STATE_UNDETERMINED)
         return;
-    const uint64_t of_proc[2] = {s->args[0], P_IDLE};
+    const uint64_t of_proc[2] = {s->args[0], STATUS_P_IDLE};
     const uint64_t of_goroutine[3] = {s->args[0], UINT64_MAX,
-                                      s->args[2] == G_RUNNABLE ? G_RUNNABLE : G_WAITING};
+                                      s->args[2] == STATUS_G_RUNNABLE ? STATUS_G_RUNNABLE
+                                                                      : STATUS_G_WAITING};
     const gotrace_event_data h = {.spec = s->spec,
                                   .proc = GOTRACE_NO_PROC,
                                   .thread = GOTRACE_NO_THREAD,
@@ -133,8 +134,8 @@ static void reach_one(boundary *b, const next_status *s)
 {
     rebuild *t = b->t;
     bool proc = is_proc_status(s);
-    bool placed = proc ? s->args[1] == P_RUNNING
-                       : s->args[2] == G_RUNNING || s->args[2] == G_IN_SYSCALL;
+    bool placed = proc ? s->args[1] == STATUS_P_RUNNING
+                       : s->args[2] == STATUS_G_RUNNING || s->args[2] == STATUS_G_IN_SYSCALL;
     gotrace_event_data h = {.spec = s->spec,
                             .proc = GOTRACE_NO_PROC,
                             .thread = placed ? s->thread : rebuild_busy_thread(t, s->thread),
@@ -204,13 +205,13 @@ bool rebuild_match_next(rebuild *t, uint64_t generation)
         for (size_t i = 0; i < b.count && !t->failed; i++)
             make_known(&b, &b.list[i]);
         match_gc(&b);
-        reach_all(&b, false, G_IN_SYSCALL);
-        reach_all(&b, false, G_WAITING);
-        reach_all(&b, false, G_RUNNABLE);
-        reach_all(&b, true, P_IDLE);
+        reach_all(&b, false, STATUS_G_IN_SYSCALL);
+        reach_all(&b, false, STATUS_G_WAITING);
+        reach_all(&b, false, STATUS_G_RUNNABLE);
+        reach_all(&b, true, STATUS_P_IDLE);
         clear_threads(&b, true);
-        reach_all(&b, true, P_RUNNING);
-        reach_all(&b, false, G_RUNNING);
+        reach_all(&b, true, STATUS_P_RUNNING);
+        reach_all(&b, false, STATUS_G_RUNNING);
         clear_threads(&b, false);
         match_gc(&b);
     }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "cmd/repair/repair.h"
-#include "cmd/semantics.h"
+#include "formats/common/rows_by_meaning.h"
 
 /* ---- list of generations --------------------------------------------------------------------- */
 
@@ -156,7 +156,7 @@ repair_batch *repair_first_batch(const repair *layout, uint64_t generation)
 
 static uint64_t gc_number(const repair_record *record)
 {
-    return is_gc(record->spec) ? record->args[1] : 0;
+    return row_is_gc(record->spec) ? record->args[1] : 0;
 }
 
 static bool has_edge(const repair_record *record, gotrace_kind edge)

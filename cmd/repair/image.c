@@ -5,6 +5,7 @@
 
 #include "formats/common/placeholder.h"
 #include "formats/common/plural.h"
+#include "formats/common/rows_by_meaning.h"
 #include "cmd/repair/names.h"
 
 /* What a generation (v1: the trace) defines and refers to. */
@@ -458,13 +459,12 @@ static bool put_frequency(repair *r, parts_bytes *into)
 /* A trace must have an event. If none is left, write one that sets the number of procs to 1. */
 static bool put_only_event(repair *r, parts_bytes *into)
 {
-    enum { V2_IDLE = 2 };
     repair_report(r, REPAIR_ADDED, GOTRACE_NO_OFFSET, 1,
                   "nothing is left of the trace; it is written with the number of procs only");
     if (r->totals)
         r->totals->added++;
     if (repair_is_v2(r)) {
-        static const uint8_t status[] = {GOTRACE_V2_ProcStatus, 0, 0, V2_IDLE};
+        static const uint8_t status[] = {GOTRACE_V2_ProcStatus, 0, 0, STATUS_P_IDLE};
         return repair_put_v2_header(r, into, 1, 0, 1, sizeof status) &&
                repair_put(r, into, status, sizeof status);
     }

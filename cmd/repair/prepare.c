@@ -6,7 +6,6 @@
  * to those: a goroutine that runs elsewhere stops, a waiting one is unblocked, a proc on another
  * thread is taken. They have the time of the event. */
 #include "cmd/repair/rebuild.h"
-#include "cmd/semantics.h"
 
 /* The events that bring about a state. No other events are named here. */
 enum {
@@ -31,17 +30,6 @@ enum {
     N_SYSCALL_END = GOTRACE_V2_GoSyscallEnd,
     N_SYSCALL_BLOCKED = GOTRACE_V2_GoSyscallEndBlocked,
 };
-
-/* The event that begins or ends a range; NULL if the version has none. */
-static const gotrace_event_spec *find_edge(int version, unsigned range, unsigned edge)
-{
-    for (unsigned code = 0; code < 256; code++) {
-        const gotrace_event_spec *spec = gotrace_event_spec_of(version, code);
-        if (spec && spec->semantics->range == range && spec->semantics->kind == edge)
-            return spec;
-    }
-    return NULL;
-}
 
 /* ---- current states -------------------------------------------------------------------------- */
 
@@ -316,17 +304,17 @@ bool rebuild_reach(rebuild *t, const gotrace_event_data *h)
 {
     uint64_t id = h->args[0];
     int64_t thread = h->thread;
-    if (!is_goroutine_status(h->spec)) {
-        if (h->args[1] == P_IDLE)
+    if (!row_is_goroutine_status(h->spec)) {
+        if (h->args[1] == STATUS_P_IDLE)
             return free_proc(t, (int64_t)id, thread);
-        return h->args[1] == P_RUNNING && thread != GOTRACE_NO_THREAD &&
+        return h->args[1] == STATUS_P_RUNNING && thread != GOTRACE_NO_THREAD &&
                give_proc(t, thread, (int64_t)id, true);
     }
     switch (h->args[2]) {
-    case G_RUNNABLE: return make_runnable(t, id, thread);
-    case G_WAITING: return make_waiting(t, id, thread);
-    case G_RUNNING: return make_running(t, id, (int64_t)h->args[1], h->proc);
-    case G_IN_SYSCALL: {
+    case STATUS_G_RUNNABLE: return make_runnable(t, id, thread);
+    case STATUS_G_WAITING: return make_waiting(t, id, thread);
+    case STATUS_G_RUNNING: return make_running(t, id, (int64_t)h->args[1], h->proc);
+    case STATUS_G_IN_SYSCALL: {
         m_state m = rebuild_thread(t, (int64_t)h->args[1]);
         if (m.g == id && is_calling(t, id))
             return true;
@@ -414,8 +402,8 @@ static void adjust_context(rebuild *t, gotrace_event_data *h)
 bool rebuild_set_gc(rebuild *t, bool on)
 {
     enum { FIRST = 64 };
-    const gotrace_event_spec *spec = find_edge(
-        t->r->version, GOTRACE_RANGE_GC, on ? GOTRACE_KIND_RANGE_BEGIN : GOTRACE_KIND_RANGE_END);
+    const gotrace_event_spec *spec = row_of_kind(
+        t->r->version, on ? GOTRACE_KIND_RANGE_BEGIN : GOTRACE_KIND_RANGE_END, GOTRACE_RANGE_GC);
     for (int64_t id = 0; id < FIRST && t->gc_on != on; id++) {
         p_state p = rebuild_proc(t, id);
         bool runs = p.placed && p.state == GOTRACE_STATE_RUNNING;
@@ -505,15 +493,15 @@ static bool v1_make_range(rebuild *t, const gotrace_event_data *h)
     bool begins = does->kind == GOTRACE_KIND_RANGE_BEGIN;
     if (gotrace_writer_error(t->writer)->rule != gotrace_range_spec_of(does->range)->rules[begins])
         return v1_make_running(t, h->goroutine, h->proc);
-    const gotrace_event_spec *other = find_edge(
-        t->r->version, does->range, begins ? GOTRACE_KIND_RANGE_END : GOTRACE_KIND_RANGE_BEGIN);
+    const gotrace_event_spec *other = row_of_kind(
+        t->r->version, begins ? GOTRACE_KIND_RANGE_END : GOTRACE_KIND_RANGE_BEGIN, does->range);
     return other &&
            add_event(t, other, h->proc, zeros, gotrace_writer_args(other, t->r->version, args));
 }
 
 static bool prepare_v1(rebuild *t, const gotrace_event_data *h)
 {
-    const gotrace_semantics *does = semantics_of(t->r->version, h->spec);
+    const gotrace_semantics *does = row_semantics(h->spec, t->r->version);
     uint64_t id = h->arg_count > 0 ? h->args[0] : 0;
     if (does->initial || does->kind == GOTRACE_KIND_SAMPLE ||
         !(h->spec->flags & GOTRACE_SPEC_TIMED))

@@ -1,6 +1,5 @@
 /* rebuild.c - pass the events of a trace that violates rules to a writer. */
 #include "cmd/repair/rebuild.h"
-#include "cmd/semantics.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -113,7 +112,7 @@ static void init_rows(rebuild *t)
             continue;
         row->subject = gotrace_writer_args(spec, version, args) > 0 &&
                        args[0]->kind == GOTRACE_ARG_GOROUTINE;
-        const gotrace_semantics *does = semantics_of(version, spec);
+        const gotrace_semantics *does = row_semantics(spec, version);
         row->starts = !repair_is_v2(t->r) && does->other.to == GOTRACE_STATE_RUNNING;
         row->exits = !repair_is_v2(t->r) && does->other.from == GOTRACE_STATE_SYSCALL;
     }
@@ -148,7 +147,7 @@ static void note_event(rebuild *t, const gotrace_event_data *h, m_state before, 
     m_state m = rebuild_thread(t, h->thread);
     if (idle != GOTRACE_NO_PROC)
         t->idle = idle;
-    if (is_gc(h->spec)) {
+    if (row_is_gc(h->spec)) {
         t->gc_on = does->kind != GOTRACE_KIND_RANGE_END;
         t->gc_seen = true;
     }
@@ -166,7 +165,7 @@ static int64_t find_idle(const rebuild *t, const gotrace_event_data *h, m_state 
         return GOTRACE_NO_PROC;
     if (does->status) {
         bool known = rebuild_proc(t, (int64_t)h->args[0]).state != GOTRACE_STATE_UNDETERMINED;
-        return !known && h->args[1] == P_IDLE ? (int64_t)h->args[0] : GOTRACE_NO_PROC;
+        return !known && h->args[1] == STATUS_P_IDLE ? (int64_t)h->args[0] : GOTRACE_NO_PROC;
     }
     if (does->proc.to != GOTRACE_STATE_IDLE)
         return GOTRACE_NO_PROC;
@@ -224,21 +223,21 @@ static bool is_impossible(const rebuild *t, const gotrace_event_data *h)
         return false;
     if (h->args[0] == 0 || h->args[0] == UINT64_MAX)
         return true;
-    if (!repair_is_v2(t->r) || !is_goroutine_status(h->spec) ||
-        (h->args[2] != G_RUNNING && h->args[2] != G_IN_SYSCALL))
+    if (!repair_is_v2(t->r) || !row_is_goroutine_status(h->spec) ||
+        (h->args[2] != STATUS_G_RUNNING && h->args[2] != STATUS_G_IN_SYSCALL))
         return false;
     m_state m = rebuild_thread(t, (int64_t)h->args[1]);
     g_state g = rebuild_goroutine(t, h->args[0]);
     if (g.placed && (uint64_t)g.place != h->args[1])
         return true; /* it would run on two threads */
-    if (h->args[2] == G_RUNNING && (!m.has_p || h->thread != (int64_t)h->args[1]))
+    if (h->args[2] == STATUS_G_RUNNING && (!m.has_p || h->thread != (int64_t)h->args[1]))
         return true; /* a running goroutine's status needs its own thread and a proc */
     return m.g != 0 && m.g != h->args[0];
 }
 
 static void drop(rebuild *t, const gotrace_event_data *h, bool possible)
 {
-    if (is_status(h->spec) || t->dropped++ > 0)
+    if (row_is_status(h->spec) || t->dropped++ > 0)
         return;
     if (possible)
         t->why = *gotrace_writer_error(t->writer);
@@ -271,7 +270,7 @@ static bool pass_deferred(rebuild *t)
                                 .args = w->args,
                                 .arg_count = w->arg_count,
                                 .stack = w->stack};
-        if (is_goroutine_status(w->spec) &&
+        if (row_is_goroutine_status(w->spec) &&
             rebuild_goroutine(t, w->args[0]).state != GOTRACE_STATE_UNDETERMINED)
             continue;
         rebuild_pass(t, &h);
@@ -516,7 +515,7 @@ static bool pass(rebuild *t, const gotrace_event *e)
     const gotrace_event_spec *spec = t->r->specs[e->type];
     if (!spec)
         return true;
-    if (is_status(spec) && e->thread == GOTRACE_NO_THREAD)
+    if (row_is_status(spec) && e->thread == GOTRACE_NO_THREAD)
         return defer_status(t, e, spec);
     /* A writer does not follow the effects of futile wake-ups on states. */
     if (t->r->rebuilt_before && !repair_is_v2(t->r) && e->type == GOTRACE_V1_FutileWakeup) {

@@ -8,6 +8,7 @@
 #include "cmd/parts/carry.h"
 #include "cmd/repair/repair.h"
 #include "formats/common/idmap.h"
+#include "formats/common/rows_by_meaning.h"
 
 /* State of a goroutine according to the writer. */
 typedef struct g_state {
@@ -29,10 +30,6 @@ typedef struct m_state {
     int64_t p;
     uint64_t g; /* 0: none */
 } m_state;
-
-/* Values of statuses (GOTRACE_ARG_PSTATUS, GOTRACE_ARG_GSTATUS). */
-enum { P_RUNNING = 1, P_IDLE, P_IN_SYSCALL, P_ABANDONED };
-enum { G_RUNNABLE = 1, G_RUNNING, G_IN_SYSCALL, G_WAITING };
 
 /* What is needed of an event's row for each event. */
 typedef struct rebuild_row {

@@ -7,6 +7,35 @@
 /* Number of states of goroutines and procs. */
 enum { ROW_STATES = GOTRACE_STATE_ABANDONED + 1 };
 
+/* v2: the values of statuses (GOTRACE_ARG_PSTATUS, GOTRACE_ARG_GSTATUS). */
+enum { STATUS_P_RUNNING = 1, STATUS_P_IDLE, STATUS_P_IN_SYSCALL, STATUS_P_ABANDONED };
+enum { STATUS_G_RUNNABLE = 1, STATUS_G_RUNNING, STATUS_G_IN_SYSCALL, STATUS_G_WAITING };
+
+/* The semantics of a row. A local form of v1 has those of the full form. */
+static inline const gotrace_semantics *row_semantics(const gotrace_event_spec *row, int version)
+{
+    uint8_t full = row->semantics->full;
+    return full ? gotrace_event_spec_of(version, full)->semantics : row->semantics;
+}
+
+/* v2: whether the event reports an existing state: a status, or a range that is active. */
+static inline bool row_is_status(const gotrace_event_spec *row)
+{
+    return row->semantics->status || row->semantics->kind == GOTRACE_KIND_RANGE_ACTIVE;
+}
+
+/* v2: whether the event reports the status of a goroutine. */
+static inline bool row_is_goroutine_status(const gotrace_event_spec *row)
+{
+    return row->semantics->status && row->semantics->resource == GOTRACE_RESOURCE_GOROUTINE;
+}
+
+/* v2: whether the event is numbered in the GC's sequence. */
+static inline bool row_is_gc(const gotrace_event_spec *row)
+{
+    return row->semantics->range == GOTRACE_RANGE_GC && row->semantics->numbered;
+}
+
 static inline bool row_is(gotrace_change c, gotrace_state from, gotrace_state to)
 {
     return c.from == from && c.to == to;

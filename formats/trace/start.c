@@ -1,119 +1,43 @@
 /*
- * start.c - the initial_state of a v1 trace: all goroutines that existed before.
+ * start.c - the initial state of a v1 trace: all goroutines that existed before.
  *
  * v2 records the status of each goroutine and proc before its first event, anywhere in the first
  * generation. So that generation is read twice.
  */
 #include <stdlib.h>
 
+#include "formats/common/beginning.h"
 #include "formats/trace/version.h"
 
-/* A goroutine that existed before the trace. */
-typedef struct initial_goroutine {
-    uint64_t id;
-    uint64_t stack;
-    int64_t proc; /* the proc it runs on */
-    uint8_t status;
-} initial_goroutine;
-
-typedef struct initial_proc {
-    int64_t id, thread;
-} initial_proc;
-
-/* A growing array. */
-typedef struct list {
-    void *items;
-    size_t count, capacity;
-} list;
-
-typedef struct initial_state {
-    list goroutines;    /* initial_goroutine */
-    list procs;         /* initial_proc: procs that run */
-    uint64_t max_procs; /* GOMAXPROCS, or a lower bound of it */
-    bool has_max;
-    list ranges[GOTRACE_RANGES]; /* active ones: uint64_t, their subjects */
-    size_t proc_ranges;          /* those of procs */
-} initial_state;
-
-static void *append(list *l, size_t size)
+/* Whether the event is a part of the initial state: a status, an active range, or the first
+ * GOMAXPROCS. */
+static bool is_initial(const beginning *b, const gotrace_event_spec *row, const gotrace_event *e)
 {
-    if (l->count == l->capacity) {
-        size_t capacity = l->capacity ? 2 * l->capacity : 64;
-        void *items = realloc(l->items, capacity * size);
-        if (!items)
-            return NULL;
-        l->items = items;
-        l->capacity = capacity;
-    }
-    return (char *)l->items + size * l->count++;
-}
-
-static bool record_goroutine(initial_state *b, const gotrace_event *e, const gotrace_raw *raw)
-{
-    initial_goroutine *g = append(&b->goroutines, sizeof *g);
-    if (g)
-        *g = (initial_goroutine){e->subject, e->stack, e->proc, (uint8_t)raw->args[2]};
-    return g != NULL;
-}
-
-static bool record_proc(initial_state *b, const gotrace_event *e, const gotrace_raw *raw)
-{
-    if (e->subject >= b->max_procs && !b->has_max)
-        b->max_procs = e->subject + 1;
-    if (raw->args[1] != PROC_RUNNING && raw->args[1] != PROC_IN_SYSCALL)
-        return true;
-    initial_proc *p = append(&b->procs, sizeof *p);
-    if (p)
-        *p = (initial_proc){(int64_t)e->subject, e->thread};
-    return p != NULL;
-}
-
-static bool record_range(initial_state *b, const gotrace_event *e)
-{
-    const gotrace_resource owner = range_owner(e->range);
-    list *l = &b->ranges[e->range];
-    if (owner == GOTRACE_RESOURCE_NONE && l->count > 0)
-        return true;
-    uint64_t *id = append(l, sizeof *id);
-    if (id)
-        *id = e->subject;
-    b->proc_ranges += owner == GOTRACE_RESOURCE_PROC;
-    return id != NULL;
-}
-
-static bool record_status(const version_converter *c, initial_state *b, const gotrace_event *e,
-                          const gotrace_raw *raw)
-{
-    if (c->rows.source[e->type]->semantics->status)
-        return e->resource == GOTRACE_RESOURCE_PROC ? record_proc(b, e, raw)
-                                                    : record_goroutine(b, e, raw);
-    if (e->kind == GOTRACE_KIND_RANGE_ACTIVE)
-        return record_range(b, e);
-    if (c->rows.like[e->type] == c->rows.max_procs) {
-        if (!b->has_max)
-            b->max_procs = gotrace_event_value(e);
-        b->has_max = true;
-    }
-    return true;
+    return row_is_status(row) ||
+           (gotrace_event_metric(e) == GOTRACE_METRIC_GOMAXPROCS && !b->has_max);
 }
 
 /* Reads the first generation. The converter's own reader reports problems. */
-static bool read_initial_state(version_converter *c, initial_state *b)
+static bool read_initial_state(version_converter *c, beginning *b)
 {
     gotrace_config config = {.limits = c->job->config->limits,
                              .spool_dir = c->job->config->spool_dir};
     gotrace_reader *reader;
-    const gotrace_event *event;
+    const gotrace_event *e;
     gotrace_status status;
     if (gotrace_reader_open(c->job->source, &config, &reader, c->error) < 0)
         return version_fail(c, c->error);
     int syncs = 0;
     bool enough_memory = true;
-    while (enough_memory && (status = gotrace_reader_next(reader, &event)) == GOTRACE_EVENT) {
-        if (event->kind != GOTRACE_KIND_SYNC)
-            enough_memory = record_status(c, b, event, gotrace_reader_raw(reader));
-        else if (++syncs == 2)
-            break;
+    while (enough_memory && (status = gotrace_reader_next(reader, &e)) == GOTRACE_EVENT) {
+        if (e->kind == GOTRACE_KIND_SYNC) {
+            if (++syncs == 2)
+                break;
+            continue;
+        }
+        const gotrace_event_spec *row = c->rows.source[e->type];
+        enough_memory = !is_initial(b, row, e) ||
+                        beginning_follow(b, row, e, gotrace_reader_raw(reader));
     }
     if (enough_memory && status < 0)
         version_fail(c, gotrace_reader_error(reader));
@@ -121,19 +45,7 @@ static bool read_initial_state(version_converter *c, initial_state *b)
     return enough_memory ? c->status >= 0 : version_no_memory(c);
 }
 
-static int by_goroutine(const void *a, const void *b)
-{
-    uint64_t x = ((const initial_goroutine *)a)->id, y = ((const initial_goroutine *)b)->id;
-    return (x > y) - (x < y);
-}
-
-static int by_proc(const void *a, const void *b)
-{
-    int64_t x = ((const initial_proc *)a)->id, y = ((const initial_proc *)b)->id;
-    return (x > y) - (x < y);
-}
-
-/* Emits an event for a state at the initial_state of the trace. */
+/* Emits an event for a state at the beginning of the trace. */
 static bool emit_initial(version_converter *c, const gotrace_event_spec *row, int64_t proc,
                          uint64_t number, uint64_t start)
 {
@@ -146,103 +58,124 @@ static bool emit_initial(version_converter *c, const gotrace_event_spec *row, in
     return !row || version_emit(c, &t);
 }
 
-static bool emit_goroutines(version_converter *c, const initial_state *b, int64_t proc)
+static bool emit_goroutine(version_converter *c, const beginning *b, uint64_t id, const void *value)
 {
-    for (size_t i = 0; i < b->goroutines.count; i++) {
-        const initial_goroutine *g = (const initial_goroutine *)b->goroutines.items + i;
-        if (!emit_initial(c, c->rows.changes[GOTRACE_STATE_NOT_EXIST][GOTRACE_STATE_RUNNABLE], proc,
-                          g->id, g->stack))
-            return false;
-        gotrace_state state = g->status == STATUS_WAITING      ? GOTRACE_STATE_WAITING
-                              : g->status == STATUS_IN_SYSCALL ? GOTRACE_STATE_SYSCALL
-                                                               : GOTRACE_STATE_RUNNABLE;
-        if (!emit_initial(c, c->rows.changes[GOTRACE_STATE_RUNNABLE][state], proc, g->id, 0))
-            return false;
-        goroutine_state *now = version_goroutine(c, g->id);
-        if (!now)
-            return false;
-        now->in_syscall = g->status == STATUS_IN_SYSCALL;
-    }
-    return true;
+    const beginning_goroutine *g = value;
+    const bool calls = g->state == GOTRACE_STATE_SYSCALL;
+    const bool blocks = calls || g->state == GOTRACE_STATE_WAITING;
+    goroutine_state *now = version_goroutine(c, id);
+    if (!now)
+        return false;
+    now->in_syscall = calls;
+    return emit_initial(c, c->rows.changes[GOTRACE_STATE_NOT_EXIST][GOTRACE_STATE_RUNNABLE],
+                        b->first_proc, id, g->stack) &&
+           (!blocks || emit_initial(c, c->rows.changes[GOTRACE_STATE_RUNNABLE][g->state],
+                                    b->first_proc, id, 0));
 }
 
-static bool emit_running(version_converter *c, const initial_state *b)
+/* The proc starts, if it runs or is in a system call. */
+static bool emit_proc(version_converter *c, const beginning *b, uint64_t id, const void *value)
 {
-    const gotrace_event_spec *starts = c->rows.procs[GOTRACE_STATE_IDLE][GOTRACE_STATE_RUNNING];
-    const initial_proc *p = b->procs.items;
-    for (size_t i = 0; i < b->procs.count; i++) {
-        proc_state *now = version_proc(c, p[i].id);
-        if (!now || !emit_initial(c, starts, p[i].id, (uint64_t)p[i].thread, 0))
-            return false;
-        now->running = true;
-    }
-    starts = c->rows.changes[GOTRACE_STATE_RUNNABLE][GOTRACE_STATE_RUNNING];
-    for (size_t i = 0; i < b->goroutines.count; i++) {
-        const initial_goroutine *g = (const initial_goroutine *)b->goroutines.items + i;
-        if (g->status != STATUS_RUNNING || g->proc == GOTRACE_NO_PROC)
-            continue;
-        proc_state *now = version_proc(c, g->proc);
-        if (!now || !emit_initial(c, starts, g->proc, g->id, 0))
-            return false;
-        now->goroutine = g->id;
-    }
-    return true;
+    const beginning_proc *p = value;
+    (void)b;
+    if (p->state != GOTRACE_STATE_RUNNING && p->state != GOTRACE_STATE_SYSCALL)
+        return true;
+    proc_state *now = version_proc(c, (int64_t)id);
+    if (!now)
+        return false;
+    now->running = true;
+    return emit_initial(c, c->rows.procs[GOTRACE_STATE_IDLE][GOTRACE_STATE_RUNNING], (int64_t)id,
+                        (uint64_t)p->thread, 0);
 }
 
-/* The proc on which that goroutine runs; GOTRACE_NO_PROC: it does not run. */
-static int64_t proc_of(const initial_state *b, uint64_t goroutine)
+/* The goroutine starts to run, if it does. */
+static bool emit_run(version_converter *c, const beginning *b, uint64_t id, const void *value)
 {
-    const initial_goroutine key = {.id = goroutine};
-    const initial_goroutine *g = b->goroutines.count > 0
-                                     ? bsearch(&key, b->goroutines.items, b->goroutines.count,
-                                               sizeof key, by_goroutine)
-                                     : NULL;
-    return g && g->status == STATUS_RUNNING ? g->proc : GOTRACE_NO_PROC;
+    const beginning_goroutine *g = value;
+    (void)b;
+    if (g->proc == GOTRACE_NO_PROC)
+        return true;
+    proc_state *now = version_proc(c, g->proc);
+    if (!now)
+        return false;
+    now->goroutine = id;
+    return emit_initial(c, c->rows.changes[GOTRACE_STATE_RUNNABLE][GOTRACE_STATE_RUNNING], g->proc,
+                        id, 0);
 }
 
 /* v1 records an active range as a begin. */
-static bool emit_ranges(version_converter *c, const initial_state *b, int64_t proc)
+static bool emit_range(version_converter *c, const beginning *b, uint64_t id, const void *value)
 {
-    for (unsigned range = 0; range < GOTRACE_RANGES; range++) {
-        const gotrace_event_spec *begins = row_of_kind(c->to, GOTRACE_KIND_RANGE_BEGIN, range);
-        const gotrace_resource owner = range_owner(range);
-        const uint64_t *ids = b->ranges[range].items;
-        for (size_t i = 0; i < b->ranges[range].count; i++) {
-            int64_t on = owner == GOTRACE_RESOURCE_GOROUTINE ? proc_of(b, ids[i])
-                         : owner == GOTRACE_RESOURCE_PROC    ? (int64_t)ids[i]
-                                                             : proc;
-            if (on != GOTRACE_NO_PROC && !emit_initial(c, begins, on, 0, 0))
-                return false;
-        }
-    }
-    return true;
+    const unsigned range = ((const beginning_range *)value)->begins->semantics->range;
+    const gotrace_resource owner = range_owner(range);
+    const beginning_goroutine *g = idmap_find(&b->goroutines, id);
+    const int64_t proc = owner == GOTRACE_RESOURCE_GOROUTINE ? g ? g->proc : GOTRACE_NO_PROC
+                         : owner == GOTRACE_RESOURCE_PROC    ? (int64_t)id
+                                                             : b->first_proc;
+    return proc == GOTRACE_NO_PROC ||
+           emit_initial(c, row_of_kind(c->to, GOTRACE_KIND_RANGE_BEGIN, range), proc, 0, 0);
+}
+
+typedef bool emit_fn(version_converter *c, const beginning *b, uint64_t id, const void *value);
+
+/* Calls emit for each entry of the map, by ascending id. */
+static bool emit_each(version_converter *c, const beginning *b, const idmap *map, emit_fn *emit)
+{
+    uint64_t *ids = idmap_sorted_keys(map);
+    bool done = ids || map->count == 0 || version_no_memory(c);
+    for (size_t i = 0; done && i < map->count; i++)
+        done = emit(c, b, ids[i], idmap_find(map, ids[i]));
+    free(ids);
+    return done;
+}
+
+static bool emit_all(version_converter *c, const beginning *b)
+{
+    bool done = emit_each(c, b, &b->goroutines, emit_goroutine) &&
+                emit_each(c, b, &b->procs, emit_proc) && emit_each(c, b, &b->goroutines, emit_run);
+    for (size_t i = 0; done && i < GOTRACE_RANGES; i++)
+        done = emit_each(c, b, &b->ranges[i], emit_range);
+    return done;
+}
+
+/* GOMAXPROCS or, if it is not recorded, a lower bound of it. */
+static uint64_t max_procs(const beginning *b)
+{
+    uint64_t most = 1, id;
+    size_t cursor = 0;
+    void *value;
+    if (b->has_max)
+        return b->max_procs;
+    while (idmap_next(&b->procs, &cursor, &id, &value))
+        most = id >= most ? id + 1 : most;
+    return most;
+}
+
+/* If all timestamps of a proc must differ, each of these events takes a tick; they are written
+ * before the time of the first event, so that no later event is delayed. */
+static uint64_t count_ticks(const beginning *b)
+{
+    uint64_t ticks = 3 * b->goroutines.count + b->running + 2;
+    for (unsigned i = 0; i < GOTRACE_RANGES; i++)
+        ticks += range_owner(i) == GOTRACE_RESOURCE_PROC ? b->ranges[i].count : 0;
+    return ticks;
 }
 
 bool version_begin_v1(version_converter *c)
 {
-    initial_state b = {.max_procs = 1};
+    beginning b;
+    beginning_init(&b, c->from);
     bool done = read_initial_state(c, &b);
     if (done) {
-        const initial_proc *first = b.procs.items;
-        if (b.goroutines.count > 0)
-            qsort(b.goroutines.items, b.goroutines.count, sizeof(initial_goroutine), by_goroutine);
-        if (b.procs.count > 0)
-            qsort(b.procs.items, b.procs.count, sizeof(initial_proc), by_proc);
-        int64_t proc = b.procs.count > 0 ? first->id : 0;
-        /* If all timestamps of a proc must differ, each of these events takes a tick; they are
-         * written before the time of the first event, so that no later event is delayed. */
-        uint64_t room = 3 * b.goroutines.count + b.procs.count + b.proc_ranges + 2;
-        room = c->strict ? room : 2;
+        beginning_find_procs(&b, true);
+        uint64_t room = c->strict ? count_ticks(&b) : 2;
         c->lead_ticks = c->raw->ticks > room ? room : 0;
-        done = emit_goroutines(c, &b, proc) && emit_running(c, &b) && emit_ranges(c, &b, proc);
+        done = emit_all(c, &b);
         /* This event ends the list of initial states. */
         c->lead_ticks -= c->lead_ticks > 0;
-        done = done && emit_initial(c, c->rows.max_procs, proc, b.max_procs, 0);
+        done = done && emit_initial(c, c->rows.max_procs, b.first_proc, max_procs(&b), 0);
     }
     c->lead_ticks = 0;
-    free(b.goroutines.items);
-    free(b.procs.items);
-    for (size_t i = 0; i < GOTRACE_RANGES; i++)
-        free(b.ranges[i].items);
+    beginning_free(&b);
     return done;
 }

@@ -257,7 +257,7 @@ static bool bind(version_converter *c, int64_t proc, int64_t wanted)
     const gotrace_event_spec *starts = proc_change(c, GOTRACE_STATE_IDLE, GOTRACE_STATE_RUNNING);
     emission t = on_thread(c, was_running ? c->rows.proc_status : starts, wanted);
     t.numbers[ROLE_PROC] = (uint64_t)proc;
-    t.numbers[ROLE_STATUS] = PROC_RUNNING;
+    t.numbers[ROLE_STATUS] = STATUS_P_RUNNING;
     return version_emit(c, &t);
 }
 
@@ -356,7 +356,7 @@ static bool emit_initial_status(version_converter *c, uint64_t goroutine, uint64
 {
     const uint64_t *start = idmap_find(&c->undetermined, goroutine);
     emission t = on_thread(c, c->rows.status_stack ? c->rows.status_stack : c->rows.status,
-                           state == STATUS_IN_SYSCALL ? GOTRACE_NO_THREAD : thread);
+                           state == STATUS_G_IN_SYSCALL ? GOTRACE_NO_THREAD : thread);
     t.numbers[ROLE_GOROUTINE] = goroutine;
     t.numbers[ROLE_THREAD] = thread == GOTRACE_NO_THREAD ? UINT64_MAX : (uint64_t)thread;
     t.numbers[ROLE_STATUS] = state;
@@ -371,7 +371,7 @@ static bool emit_initial_status(version_converter *c, uint64_t goroutine, uint64
 
 static bool found_waiting(version_converter *c)
 {
-    return emit_initial_status(c, c->e->subject, STATUS_WAITING, GOTRACE_NO_THREAD);
+    return emit_initial_status(c, c->e->subject, STATUS_G_WAITING, GOTRACE_NO_THREAD);
 }
 
 static bool found_in_syscall(version_converter *c)
@@ -384,7 +384,7 @@ static bool found_in_syscall(version_converter *c)
     if (!thread)
         return false;
     thread->has_goroutine = true;
-    return emit_initial_status(c, c->e->subject, STATUS_IN_SYSCALL, g->thread);
+    return emit_initial_status(c, c->e->subject, STATUS_G_IN_SYSCALL, g->thread);
 }
 
 static bool emit_rest_as_runnable(version_converter *c)
@@ -393,7 +393,7 @@ static bool emit_rest_as_runnable(version_converter *c)
     size_t count = c->undetermined.count;
     bool done = goroutines || count == 0 || version_no_memory(c);
     for (size_t i = 0; done && i < count; i++)
-        done = emit_initial_status(c, goroutines[i], STATUS_RUNNABLE, GOTRACE_NO_THREAD);
+        done = emit_initial_status(c, goroutines[i], STATUS_G_RUNNABLE, GOTRACE_NO_THREAD);
     free(goroutines);
     return done;
 }
@@ -489,7 +489,7 @@ static bool starts(version_converter *c)
     emission t = on_thread(c, change(c, GOTRACE_STATE_RUNNABLE, GOTRACE_STATE_RUNNING), p->thread);
     t.numbers[ROLE_GOROUTINE] = e->subject;
     bool undetermined = idmap_find(&c->undetermined, e->subject) != NULL;
-    if (undetermined ? !emit_initial_status(c, e->subject, STATUS_RUNNING, p->thread)
+    if (undetermined ? !emit_initial_status(c, e->subject, STATUS_G_RUNNING, p->thread)
                      : !version_emit(c, &t))
         return false;
     if (!row_has(version_source(c), GOTRACE_ARG_STRING))

@@ -77,10 +77,6 @@ enum {
     ROLE_START,               /* the stack or PC where a goroutine starts */
 };
 
-/* Status codes of v2. */
-enum { STATUS_RUNNABLE = 1, STATUS_RUNNING, STATUS_IN_SYSCALL, STATUS_WAITING };
-enum { PROC_RUNNING = 1, PROC_IDLE, PROC_IN_SYSCALL, PROC_ABANDONED };
-
 /* An event for the writer, with ids and strings of the source. */
 typedef struct emission {
     const gotrace_event_spec *row; /* in the target */
