@@ -122,9 +122,9 @@ static asked_list asked_for(const select_names *names, const char *kind)
 
 static void add_name(const asked_list *list, const gotrace_event *e)
 {
+    const gotrace_details *details = gotrace_event_details(e);
     for (size_t i = 0; i < list->count; i++)
-        asked_add(&list->names[i], gotrace_event_details(e)->text,
-                  gotrace_event_details(e)->text_size);
+        asked_add(&list->names[i], details->text, details->text_size);
 }
 
 /* Adds each name of a task or a region of the trace once. False: memory was refused. */
@@ -140,8 +140,9 @@ static bool find_names(gotrace_reader *reader, const asked_list *tasks, const as
                           (tasks->count ? of_tasks : 0) | (regions->count ? of_regions : 0));
     while (!failed && gotrace_reader_next(reader, &e) == GOTRACE_EVENT) {
         bool of_task = of_tasks >> e->kind & 1;
-        uint8_t *kinds = matcher_verdict(&seen, stacks_name(names, gotrace_event_details(e)->text,
-                                                            gotrace_event_details(e)->text_size));
+        const gotrace_details *details = gotrace_event_details(e);
+        uint8_t *kinds = matcher_verdict(&seen,
+                                         stacks_name(names, details->text, details->text_size));
         failed = names->failed || !kinds;
         if (failed || *kinds & 1U << of_task)
             continue;

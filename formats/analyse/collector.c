@@ -276,10 +276,10 @@ void stat_metric(run *r, const gotrace_event *e)
 
 static uint8_t worker_of_label(const gotrace_event *e)
 {
+    const gotrace_details *details = gotrace_event_details(e);
     for (uint8_t i = WORKER_DEDICATED; i < WORKER_KINDS; i++)
-        if (strlen(worker_labels[i]) == gotrace_event_details(e)->text_size &&
-            memcmp(worker_labels[i], gotrace_event_details(e)->text,
-                   gotrace_event_details(e)->text_size) == 0)
+        if (strlen(worker_labels[i]) == details->text_size &&
+            memcmp(worker_labels[i], details->text, details->text_size) == 0)
             return i;
     return WORKER_NONE;
 }

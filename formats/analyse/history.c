@@ -204,13 +204,13 @@ static void set_end(const run *r, path_interval *made, const path_goroutine *own
 
 static void task_begins(run *r, const gotrace_event *e)
 {
+    const gotrace_details *details = gotrace_event_details(e);
     open_task *task = idmap_insert(&r->tasks, e->subject);
     if (!task) {
         r->p->failed = true;
         return;
     }
-    *task = (open_task){.name = stacks_name(r->p->stacks, gotrace_event_details(e)->text,
-                                            gotrace_event_details(e)->text_size),
+    *task = (open_task){.name = stacks_name(r->p->stacks, details->text, details->text_size),
                         .goroutine = e->goroutine,
                         .begin = r->states.time,
                         .selected = r->selected};
@@ -218,6 +218,7 @@ static void task_begins(run *r, const gotrace_event *e)
 
 static void task_ends(run *r, const gotrace_event *e)
 {
+    const gotrace_details *details = gotrace_event_details(e);
     const open_task *task = idmap_find(&r->tasks, e->subject);
     /* One that began before the trace began with it: at 0. */
     path_interval made = {
@@ -228,8 +229,7 @@ static void task_ends(run *r, const gotrace_event *e)
         made.begin = task->begin;
         made.begun = true;
     } else {
-        made.name = stacks_name(r->p->stacks, gotrace_event_details(e)->text,
-                                gotrace_event_details(e)->text_size);
+        made.name = stacks_name(r->p->stacks, details->text, details->text_size);
     }
     set_end(r, &made, goroutine_of(r, e->goroutine), e);
     add_interval(r, &made, task ? task->selected : r->selected);
@@ -263,6 +263,7 @@ static void end_tasks(run *r)
 
 static void region_begins(run *r, const gotrace_event *e)
 {
+    const gotrace_details *details = gotrace_event_details(e);
     path_goroutine *own = goroutine_of(r, e->goroutine);
     if (!own)
         return;
@@ -274,8 +275,7 @@ static void region_begins(run *r, const gotrace_event *e)
     }
     own->regions = list;
     list[own->region_count++] = (open_region){
-        .name = stacks_name(r->p->stacks, gotrace_event_details(e)->text,
-                            gotrace_event_details(e)->text_size),
+        .name = stacks_name(r->p->stacks, details->text, details->text_size),
         .task = e->subject,
         .begin = r->states.time,
         .selected = r->selected};
@@ -285,6 +285,7 @@ static void region_begins(run *r, const gotrace_event *e)
  * first state. */
 static void region_ends(run *r, const gotrace_event *e)
 {
+    const gotrace_details *details = gotrace_event_details(e);
     path_goroutine *own = goroutine_of(r, e->goroutine);
     if (!own)
         return;
@@ -296,8 +297,7 @@ static void region_ends(run *r, const gotrace_event *e)
             .id = open->task, .name = open->name, .begin = open->begin, .begun = true};
         selected = open->selected;
     } else {
-        made.name = stacks_name(r->p->stacks, gotrace_event_details(e)->text,
-                                gotrace_event_details(e)->text_size);
+        made.name = stacks_name(r->p->stacks, details->text, details->text_size);
     }
     set_end(r, &made, own, e);
     add_interval(r, &made, selected);

@@ -433,11 +433,11 @@ static select_status read_clock(gotrace_reader *reader, wall_clock *clock)
             break;
         if (found || !(e->flags & GOTRACE_EVENT_CLOCKS))
             continue;
-        found = gotrace_event_details(e)->args[2] <= INT32_MAX &&
-                gotrace_event_details(e)->args[3] < NANO;
-        at = gotrace_event_details(e)->args[0];
-        clock->seconds = (int64_t)gotrace_event_details(e)->args[2];
-        clock->nanoseconds = (int64_t)gotrace_event_details(e)->args[3];
+        const uint64_t *clocks = gotrace_event_details(e)->args;
+        found = clocks[2] <= INT32_MAX && clocks[3] < NANO;
+        at = clocks[0];
+        clock->seconds = (int64_t)clocks[2];
+        clock->nanoseconds = (int64_t)clocks[3];
     }
     if (status == GOTRACE_ERROR && gotrace_reader_error(reader)->rule == GOTRACE_RULE_SYSTEM_MEMORY)
         return SELECT_NO_MEMORY;

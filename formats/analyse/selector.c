@@ -168,8 +168,8 @@ static bool is_listed_task(const selector *s, uint64_t task)
 
 static bool is_listed_name(const selector *s, select_by by, const gotrace_event *e)
 {
-    return select_has_name(&s->what->names[by], gotrace_event_details(e)->text,
-                           gotrace_event_details(e)->text_size);
+    const gotrace_details *details = gotrace_event_details(e);
+    return select_has_name(&s->what->names[by], details->text, details->text_size);
 }
 
 /* Whether it is an event of a listed task: it begins or ends, has a log or a region. */

@@ -103,6 +103,7 @@ static open_task *task_of(run *r, uint64_t id)
 
 static void region_begins(run *r, const gotrace_event *e)
 {
+    const gotrace_details *details = gotrace_event_details(e);
     stat_goroutine *g = (void *)states_goroutine(&r->states, e->goroutine);
     open_task *task = task_of(r, e->subject);
     if (task && r->selected)
@@ -111,8 +112,7 @@ static void region_begins(run *r, const gotrace_event *e)
         return;
     region *made = push_region(
         r, g,
-        &(region){.name = stacks_name(r->all->stacks, gotrace_event_details(e)->text,
-                                      gotrace_event_details(e)->text_size),
+        &(region){.name = stacks_name(r->all->stacks, details->text, details->text_size),
                   .stack = stacks_of(r->all->stacks, e->stack),
                   .task = e->subject,
                   .begin = r->states.time,
@@ -130,6 +130,7 @@ static void region_begins(run *r, const gotrace_event *e)
 
 static void region_ends(run *r, const gotrace_event *e)
 {
+    const gotrace_details *details = gotrace_event_details(e);
     stat_goroutine *g = (void *)states_goroutine(&r->states, e->goroutine);
     region ended = {.begin = STATES_NEVER, .task = e->subject, .counted = r->selected};
     if (!g)
@@ -138,8 +139,7 @@ static void region_ends(run *r, const gotrace_event *e)
         ended = g->regions[--g->region_count];
     } else {
         open_task *task = task_of(r, e->subject);
-        ended.name = stacks_name(r->all->stacks, gotrace_event_details(e)->text,
-                                 gotrace_event_details(e)->text_size);
+        ended.name = stacks_name(r->all->stacks, details->text, details->text_size);
         if (task && r->selected)
             task->regions++;
     }
@@ -168,9 +168,9 @@ static void report_task(run *r, uint64_t id, const open_task *task, int64_t ende
 
 static void task_begins(run *r, const gotrace_event *e)
 {
+    const gotrace_details *details = gotrace_event_details(e);
     open_task *task = idmap_insert(&r->tasks, e->subject);
-    uint32_t name = stacks_name(r->all->stacks, gotrace_event_details(e)->text,
-                                gotrace_event_details(e)->text_size);
+    uint32_t name = stacks_name(r->all->stacks, details->text, details->text_size);
     span_figure *span = r->selected ? span_of(r, &r->all->tasks, name) : NULL;
     if (!task || (r->selected && !span)) {
         run_fail(r);
@@ -195,10 +195,10 @@ static void task_unfinished(run *r, const open_task *task)
 
 static void task_ends(run *r, const gotrace_event *e)
 {
+    const gotrace_details *details = gotrace_event_details(e);
     open_task *task = task_of(r, e->subject);
     if (!task) {
-        open_task before = {.name = stacks_name(r->all->stacks, gotrace_event_details(e)->text,
-                                                gotrace_event_details(e)->text_size),
+        open_task before = {.name = stacks_name(r->all->stacks, details->text, details->text_size),
                             .parent = gotrace_event_value(e),
                             .begin = STATES_NEVER,
                             .counted = r->selected};

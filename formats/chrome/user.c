@@ -90,6 +90,7 @@ static void begin_task(chrome_user *u, uint64_t task, uint64_t goroutine, uint64
 
 static void task_began(chrome_user *u, uint64_t row, const gotrace_event *event)
 {
+    const gotrace_details *details = gotrace_event_details(event);
     chrome_timeline *t = u->timeline;
     const uint64_t *twice = idmap_find(&u->tasks, event->subject);
 
@@ -104,8 +105,8 @@ static void task_began(chrome_user *u, uint64_t row, const gotrace_event *event)
         values[CHROME_ID] = ++t->flows;
         chrome_push(t, CHROME_FLOW_START, CHROME_NAME_NEW_TASK, CHROME_DONE, values, 4, NULL, 0);
     }
-    begin_task(u, event->subject, event->goroutine, event->stack,
-               gotrace_event_details(event)->text, gotrace_event_details(event)->text_size, false);
+    begin_task(u, event->subject, event->goroutine, event->stack, details->text, details->text_size,
+               false);
     if (has_parent) {
         values[CHROME_TID] = event->subject;
         values[CHROME_STACK] = 0;
@@ -163,9 +164,10 @@ static bool keep_name(chrome_user *u, const char *bytes, size_t size, uint64_t *
 static void region_began(chrome_user *u, chrome_region **regions, uint64_t row,
                          const gotrace_event *event, bool unbegun)
 {
-    bool named = gotrace_event_details(event)->text_size > 0;
-    const char *text = named ? gotrace_event_details(event)->text : unnamed;
-    size_t size = named ? gotrace_event_details(event)->text_size : sizeof unnamed - 1;
+    const gotrace_details *details = gotrace_event_details(event);
+    bool named = details->text_size > 0;
+    const char *text = named ? details->text : unnamed;
+    size_t size = named ? details->text_size : sizeof unnamed - 1;
     chrome_region *region = malloc(sizeof *region);
 
     if (!region || !keep_name(u, text, size, &region->name)) {
@@ -221,27 +223,24 @@ void chrome_end_regions(chrome_user *u, chrome_region **regions)
 
 static void logged(chrome_user *u, uint64_t row, const gotrace_event *event)
 {
-    const char *message = gotrace_event_details(event)->message
-                              ? gotrace_event_details(event)->message
-                              : "";
+    const gotrace_details *details = gotrace_event_details(event);
+    const char *message = details->message ? details->message : "";
 
-    if (gotrace_event_details(event)->text_size == 0) {
+    if (details->text_size == 0) {
         chrome_instant(u->timeline, row, CHROME_NAME_TEXT, event->stack, message,
-                       gotrace_event_details(event)->message_size);
+                       details->message_size);
         return;
     }
-    size_t size = gotrace_event_details(event)->text_size +
-                  gotrace_event_details(event)->message_size + 3;
+    size_t size = details->text_size + details->message_size + 3;
     char *text = malloc(size);
     if (!text) {
         refuse(u);
         return;
     }
     text[0] = '[';
-    memcpy(text + 1, gotrace_event_details(event)->text, gotrace_event_details(event)->text_size);
-    memcpy(text + 1 + gotrace_event_details(event)->text_size, "] ", 2);
-    memcpy(text + 3 + gotrace_event_details(event)->text_size, message,
-           gotrace_event_details(event)->message_size);
+    memcpy(text + 1, details->text, details->text_size);
+    memcpy(text + 1 + details->text_size, "] ", 2);
+    memcpy(text + 3 + details->text_size, message, details->message_size);
     chrome_instant(u->timeline, row, CHROME_NAME_TEXT, event->stack, text, size);
     free(text);
 }

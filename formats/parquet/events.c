@@ -27,7 +27,8 @@ static uint64_t range_key(const tables *t, const gotrace_event *e)
 static void add_range_row(tables *t, uint8_t range, const open_range *r, const gotrace_event *e)
 {
     enum table_number n = TABLE_ranges;
-    bool swept = e && range == GOTRACE_RANGE_SWEEP && gotrace_event_details(e)->arg_count >= 2;
+    const gotrace_details *details = e ? gotrace_event_details(e) : NULL;
+    bool swept = e && range == GOTRACE_RANGE_SWEEP && details->arg_count >= 2;
     bool whole = e && r->begin != PARQUET_NULL;
     const int64_t cells[ranges_columns] = {
         [ranges_trace] = name_cell(t, n, t->name),
@@ -40,9 +41,8 @@ static void add_range_row(tables *t, uint8_t range, const open_range *r, const g
         [ranges_m] = r->thread,
         [ranges_p] = proc_cell(r->proc),
         [ranges_stack_id] = id_cell(r->stack),
-        [ranges_swept_bytes] = swept ? (int64_t)gotrace_event_details(e)->args[0] : PARQUET_NULL,
-        [ranges_reclaimed_bytes] = swept ? (int64_t)gotrace_event_details(e)->args[1]
-                                         : PARQUET_NULL,
+        [ranges_swept_bytes] = swept ? (int64_t)details->args[0] : PARQUET_NULL,
+        [ranges_reclaimed_bytes] = swept ? (int64_t)details->args[1] : PARQUET_NULL,
     };
     add_row(t, n, cells);
 }
@@ -122,14 +122,13 @@ static int64_t log_cell(tables *t, const char *text, size_t size)
 
 void add_log(tables *t, const gotrace_event *e)
 {
+    const gotrace_details *details = gotrace_event_details(e);
     const int64_t cells[logs_columns] = {
         [logs_trace] = name_cell(t, TABLE_logs, t->name),
         [logs_time_ns] = t->time,
         [logs_task] = id_cell(e->subject),
-        [logs_category] = log_cell(t, gotrace_event_details(e)->text,
-                                   gotrace_event_details(e)->text_size),
-        [logs_message] = log_cell(t, gotrace_event_details(e)->message,
-                                  gotrace_event_details(e)->message_size),
+        [logs_category] = log_cell(t, details->text, details->text_size),
+        [logs_message] = log_cell(t, details->message, details->message_size),
         PLACE_CELLS(t, logs, e)};
     add_row(t, TABLE_logs, cells);
     t->logs++;

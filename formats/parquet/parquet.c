@@ -53,6 +53,7 @@ int64_t text_cell(tables *t, enum table_number n, const char *text, size_t size)
  * not one. Ticks and arguments are those of the reader until then, see feed.h. */
 static void find_start(tables *t, const gotrace_event *e)
 {
+    const gotrace_details *details = gotrace_event_details(e);
     const int64_t nano = 1000000000;
     if (t->begun)
         return;
@@ -63,13 +64,11 @@ static void find_start(tables *t, const gotrace_event *e)
         if (t->wall && !__builtin_sub_overflow(t->wall_ns, before, &t->wall_start))
             return;
         t->wall_start = PARQUET_NULL;
-    } else if (!t->wall && (e->flags & GOTRACE_EVENT_CLOCKS) &&
-               gotrace_event_details(e)->args[2] <= INT32_MAX &&
-               gotrace_event_details(e)->args[3] < (uint64_t)nano) {
+    } else if (!t->wall && (e->flags & GOTRACE_EVENT_CLOCKS) && details->args[2] <= INT32_MAX &&
+               details->args[3] < (uint64_t)nano) {
         t->wall = true;
-        t->wall_at = gotrace_event_details(e)->args[0];
-        t->wall_ns = (int64_t)gotrace_event_details(e)->args[2] * nano +
-                     (int64_t)gotrace_event_details(e)->args[3];
+        t->wall_at = details->args[0];
+        t->wall_ns = (int64_t)details->args[2] * nano + (int64_t)details->args[3];
     }
 }
 

@@ -45,21 +45,23 @@ static void annotate_unbegun(perfetto *p)
 /* Remembers the task for the beginning of the time range. */
 static void remember_task(perfetto *p, perfetto_task *task, const gotrace_event *e)
 {
+    const gotrace_details *details = gotrace_event_details(e);
     free(task->name);
-    task->name = malloc(gotrace_event_details(e)->text_size + 1);
+    task->name = malloc(details->text_size + 1);
     if (!task->name) {
         protobuf_fail(&p->w);
         return;
     }
-    if (gotrace_event_details(e)->text_size > 0)
-        memcpy(task->name, gotrace_event_details(e)->text, gotrace_event_details(e)->text_size);
-    task->name_size = gotrace_event_details(e)->text_size;
+    if (details->text_size > 0)
+        memcpy(task->name, details->text, details->text_size);
+    task->name_size = details->text_size;
     task->parent = gotrace_event_value(e);
     task->goroutine = e->goroutine;
 }
 
 static void task_begin(perfetto *p, const gotrace_event *e)
 {
+    const gotrace_details *details = gotrace_event_details(e);
     uint32_t parent_track = TRACK_TASKS;
     uint16_t depth = 0;
     const perfetto_task *parent = idmap_find(&p->tasks, gotrace_event_value(e));
@@ -79,10 +81,8 @@ static void task_begin(perfetto *p, const gotrace_event *e)
         slice_end(p, refer_to_track(p, task->track));
     task->epoch = p->epoch;
     task->depth = depth;
-    track_task(p, task, parent_track, gotrace_event_details(e)->text,
-               gotrace_event_details(e)->text_size);
-    perfetto_name name = intern_name(p, gotrace_event_details(e)->text,
-                                     gotrace_event_details(e)->text_size);
+    track_task(p, task, parent_track, details->text, details->text_size);
+    perfetto_name name = intern_name(p, details->text, details->text_size);
     protobuf_field stack = intern_stack(p, e->stack);
     event_open_named(p, SLICE_BEGIN, refer_to_track(p, task->track),
                      refer_to_category(CATEGORY_TASK), 0, stack);
@@ -191,7 +191,8 @@ void tasks_end(perfetto *p)
 /* Remembers the region for the beginning of the time range. */
 static void remember_region(perfetto *p, perfetto_goroutine *g, const gotrace_event *e)
 {
-    perfetto_region *region = malloc(sizeof *region + gotrace_event_details(e)->text_size);
+    const gotrace_details *details = gotrace_event_details(e);
+    perfetto_region *region = malloc(sizeof *region + details->text_size);
 
     if (!region) {
         protobuf_fail(&p->w);
@@ -199,19 +200,19 @@ static void remember_region(perfetto *p, perfetto_goroutine *g, const gotrace_ev
     }
     region->outer = g->region;
     region->task = e->subject;
-    region->size = gotrace_event_details(e)->text_size;
-    if (gotrace_event_details(e)->text_size > 0)
-        memcpy(region->name, gotrace_event_details(e)->text, gotrace_event_details(e)->text_size);
+    region->size = details->text_size;
+    if (details->text_size > 0)
+        memcpy(region->name, details->text, details->text_size);
     g->region = region;
 }
 
 static void region_begin(perfetto *p, perfetto_goroutine *g, const gotrace_event *e)
 {
+    const gotrace_details *details = gotrace_event_details(e);
     if (++g->regions > MOST_REGIONS)
         return;
     track_user(p, g);
-    perfetto_name name = intern_name(p, gotrace_event_details(e)->text,
-                                     gotrace_event_details(e)->text_size);
+    perfetto_name name = intern_name(p, details->text, details->text_size);
     protobuf_field stack = intern_stack(p, e->stack);
     event_open_named(p, SLICE_BEGIN, refer_to_track(p, g->user_track),
                      refer_to_category(CATEGORY_REGION), 0, stack);
@@ -227,12 +228,12 @@ static void region_begin(perfetto *p, perfetto_goroutine *g, const gotrace_event
  * written before. */
 static void unbegun_region_end(perfetto *p, perfetto_goroutine *g, const gotrace_event *e)
 {
+    const gotrace_details *details = gotrace_event_details(e);
     if (p->before_window || g->unbegun == UINT8_MAX)
         return;
     g->unbegun++;
     protobuf_field track = refer_to_track(p, track_unbegun(p, g));
-    perfetto_name name = intern_name(p, gotrace_event_details(e)->text,
-                                     gotrace_event_details(e)->text_size);
+    perfetto_name name = intern_name(p, details->text, details->text_size);
     event_open_earlier(p, g->created > p->from ? g->created : p->from, track,
                        refer_to_category(CATEGORY_REGION));
     event_name(p, name);
@@ -301,21 +302,20 @@ void regions_end(perfetto *p, perfetto_goroutine *g)
  * refused. */
 static char *log_text(const gotrace_event *e, size_t *size)
 {
-    char *text = malloc(gotrace_event_details(e)->text_size +
-                        gotrace_event_details(e)->message_size + 4);
+    const gotrace_details *details = gotrace_event_details(e);
+    char *text = malloc(details->text_size + details->message_size + 4);
     size_t used = 0;
 
-    if (text && gotrace_event_details(e)->text_size > 0) {
+    if (text && details->text_size > 0) {
         text[used++] = '[';
-        memcpy(text + used, gotrace_event_details(e)->text, gotrace_event_details(e)->text_size);
-        used += gotrace_event_details(e)->text_size;
+        memcpy(text + used, details->text, details->text_size);
+        used += details->text_size;
         text[used++] = ']';
         text[used++] = ' ';
     }
-    if (text && gotrace_event_details(e)->message_size > 0) {
-        memcpy(text + used, gotrace_event_details(e)->message,
-               gotrace_event_details(e)->message_size);
-        used += gotrace_event_details(e)->message_size;
+    if (text && details->message_size > 0) {
+        memcpy(text + used, details->message, details->message_size);
+        used += details->message_size;
     }
     *size = used;
     return text;
@@ -323,6 +323,7 @@ static char *log_text(const gotrace_event *e, size_t *size)
 
 void log_event(perfetto *p, const gotrace_event *e)
 {
+    const gotrace_details *details = gotrace_event_details(e);
     if (!wants(p, PART_LOGS))
         return;
     perfetto_goroutine *g = goroutine_get(p, e->goroutine, 0);
@@ -335,8 +336,7 @@ void log_event(perfetto *p, const gotrace_event *e)
         return;
     }
     track_user(p, g);
-    perfetto_name category = intern_value(p, gotrace_event_details(e)->text,
-                                          gotrace_event_details(e)->text_size);
+    perfetto_name category = intern_value(p, details->text, details->text_size);
     protobuf_field stack = intern_stack(p, e->stack);
     event_open_named(p, INSTANT, refer_to_track(p, g->user_track), refer_to_category(CATEGORY_LOG),
                      0, stack);
@@ -344,8 +344,7 @@ void log_event(perfetto *p, const gotrace_event *e)
     if (category.size > 0)
         event_annotate_string(p, ANNOTATE_LOG_CATEGORY, category);
     event_annotate_string(p, ANNOTATE_LOG_MESSAGE,
-                          (perfetto_name){0, gotrace_event_details(e)->message,
-                                          gotrace_event_details(e)->message_size});
+                          (perfetto_name){0, details->message, details->message_size});
     annotate_task(p, e->subject);
     event_close(p);
     free(text);

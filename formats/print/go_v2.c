@@ -124,6 +124,7 @@ static bool has_other(const gotrace_event_spec *spec)
 
 static void put_range(out *o, const gotrace_event *event)
 {
+    const gotrace_details *details = gotrace_event_details(event);
     const gotrace_range_spec *range = gotrace_range_spec_of((gotrace_range)event->range);
 
     out_str(o, " Name=\"");
@@ -151,21 +152,21 @@ static void put_range(out *o, const gotrace_event *event)
     out_str(o, " Attributes=[");
     if (event->range == GOTRACE_RANGE_SWEEP) {
         out_str(o, "\"bytes swept\"=");
-        put_value(o, gotrace_event_details(event)->args[0]);
+        put_value(o, details->args[0]);
         out_str(o, " \"bytes reclaimed\"=");
-        put_value(o, gotrace_event_details(event)->args[1]);
+        put_value(o, details->args[1]);
     }
     out_char(o, ']');
 }
 
 static void put_task(out *o, const gotrace_event *event)
 {
+    const gotrace_details *details = gotrace_event_details(event);
     out_str(o, " ID=");
     out_u64(o, event->subject);
     out_str(o, " Parent=");
     out_u64(o, gotrace_event_value(event) == 0 ? GO_NO_TASK : gotrace_event_value(event));
-    put_string(o, " Type=", gotrace_event_details(event)->text,
-               gotrace_event_details(event)->text_size);
+    put_string(o, " Type=", details->text, details->text_size);
 }
 
 static void put_transition(out *o, const print_source *from, const gotrace_event_spec *spec,
@@ -208,21 +209,23 @@ static void put_experiment(out *o, const print_source *from, const gotrace_event
 
 static void put_sync(out *o, const gotrace_event *event)
 {
+    const gotrace_details *details = gotrace_event_details(event);
     out_str(o, " N=");
     out_u64(o, gotrace_event_value(event) + 1);
     if (!(event->flags & GOTRACE_EVENT_CLOCKS))
         return;
     out_str(o, " Trace=");
-    out_i64(o, (int64_t)gotrace_event_details(event)->args[0]);
+    out_i64(o, (int64_t)details->args[0]);
     out_str(o, " Mono=");
-    out_u64(o, gotrace_event_details(event)->args[1]);
+    out_u64(o, details->args[1]);
     out_str(o, " Wall=");
-    out_wall_clock(o, gotrace_event_details(event)->args[2], gotrace_event_details(event)->args[3]);
+    out_wall_clock(o, details->args[2], details->args[3]);
 }
 
 static void put_kind(out *o, const print_source *from, const gotrace_event_spec *spec,
                      const gotrace_event *event)
 {
+    const gotrace_details *details = gotrace_event_details(event);
     switch ((gotrace_kind)event->kind) {
     case GOTRACE_KIND_TRANSITION: put_transition(o, from, spec, event); break;
     case GOTRACE_KIND_METRIC:
@@ -230,8 +233,7 @@ static void put_kind(out *o, const print_source *from, const gotrace_event_spec 
         put_value(o, gotrace_event_value(event));
         break;
     case GOTRACE_KIND_LABEL:
-        put_string(o, " Label=", gotrace_event_details(event)->text,
-                   gotrace_event_details(event)->text_size);
+        put_string(o, " Label=", details->text, details->text_size);
         put_goroutine(o, " Resource=Goroutine(", event->goroutine);
         out_char(o, ')');
         break;
@@ -244,16 +246,13 @@ static void put_kind(out *o, const print_source *from, const gotrace_event_spec 
     case GOTRACE_KIND_REGION_END:
         out_str(o, " Task=");
         out_u64(o, event->subject);
-        put_string(o, " Type=", gotrace_event_details(event)->text,
-                   gotrace_event_details(event)->text_size);
+        put_string(o, " Type=", details->text, details->text_size);
         break;
     case GOTRACE_KIND_LOG:
         out_str(o, " Task=");
         out_u64(o, event->subject);
-        put_string(o, " Category=", gotrace_event_details(event)->text,
-                   gotrace_event_details(event)->text_size);
-        put_string(o, " Message=", gotrace_event_details(event)->message,
-                   gotrace_event_details(event)->message_size);
+        put_string(o, " Category=", details->text, details->text_size);
+        put_string(o, " Message=", details->message, details->message_size);
         break;
     case GOTRACE_KIND_EXPERIMENT: put_experiment(o, from, spec); break;
     case GOTRACE_KIND_SYNC: put_sync(o, event); break;

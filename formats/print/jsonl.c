@@ -91,22 +91,24 @@ static void print_resource(out *o, gotrace_resource resource, uint64_t subject)
 
 static void print_clocks(out *o, const gotrace_event *event)
 {
+    const gotrace_details *details = gotrace_event_details(event);
     if (!(event->flags & GOTRACE_EVENT_CLOCKS))
         return;
     out_str(o, ",\"clocks\":{\"trace\":");
-    out_json_u64(o, gotrace_event_details(event)->args[0]);
-    field_u64(o, "monotonic", gotrace_event_details(event)->args[1]);
+    out_json_u64(o, details->args[0]);
+    field_u64(o, "monotonic", details->args[1]);
     key(o, "wall");
     out_char(o, '"');
-    out_wall_clock(o, gotrace_event_details(event)->args[2], gotrace_event_details(event)->args[3]);
+    out_wall_clock(o, details->args[2], details->args[3]);
     out_char(o, '"');
-    field_u64(o, "wall_seconds", gotrace_event_details(event)->args[2]);
-    field_u64(o, "wall_nanoseconds", gotrace_event_details(event)->args[3]);
+    field_u64(o, "wall_seconds", details->args[2]);
+    field_u64(o, "wall_nanoseconds", details->args[3]);
     out_char(o, '}');
 }
 
 static void print_subject(out *o, const print_source *from, const gotrace_event *event)
 {
+    const gotrace_details *details = gotrace_event_details(event);
     const gotrace_range_spec *range = gotrace_range_spec_of((gotrace_range)event->range);
 
     switch ((gotrace_kind)event->kind) {
@@ -146,10 +148,8 @@ static void print_subject(out *o, const print_source *from, const gotrace_event 
     case GOTRACE_KIND_SAMPLE: break;
     }
     field_name(o, "reason", gotrace_event_reason(event));
-    field_string(o, "text", gotrace_event_details(event)->text,
-                 gotrace_event_details(event)->text_size);
-    field_string(o, "message", gotrace_event_details(event)->message,
-                 gotrace_event_details(event)->message_size);
+    field_string(o, "text", details->text, details->text_size);
+    field_string(o, "message", details->message, details->message_size);
 }
 
 static void print_frames(out *o, const print_source *from, const char *name, uint64_t stack)

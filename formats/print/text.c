@@ -140,6 +140,7 @@ static void print_reason(const line *l, const char *reason)
 
 static void print_transition(line *l, const gotrace_event *event)
 {
+    const gotrace_details *details = gotrace_event_details(event);
     bool of_proc = event->resource == GOTRACE_RESOURCE_PROC;
     bool waited = event->from == GOTRACE_STATE_WAITING && event->to != GOTRACE_STATE_WAITING;
 
@@ -151,32 +152,30 @@ static void print_transition(line *l, const gotrace_event *event)
     out_str(l->o, " -> ");
     out_str(l->o, gotrace_state_name((gotrace_state)event->to));
     print_reason(l, waited ? NULL : gotrace_event_reason(event));
-    if (gotrace_event_details(event)->text) {
+    if (details->text) {
         next_detail(l);
         out_str(l->o, "label=");
-        out_go_quoted(l->o, gotrace_event_details(event)->text,
-                      gotrace_event_details(event)->text_size);
+        out_go_quoted(l->o, details->text, details->text_size);
     }
     print_start(l, gotrace_event_start_stack(event));
 }
 
 static void print_annotation(line *l, const gotrace_event *event, const char *what)
 {
+    const gotrace_details *details = gotrace_event_details(event);
     next_detail(l);
     out_str(l->o, what);
     if (event->subject != 0) {
         out_char(l->o, ' ');
         print_id(l, 'T', event->subject);
     }
-    if (gotrace_event_details(event)->text) {
+    if (details->text) {
         out_char(l->o, ' ');
-        out_go_quoted(l->o, gotrace_event_details(event)->text,
-                      gotrace_event_details(event)->text_size);
+        out_go_quoted(l->o, details->text, details->text_size);
     }
-    if (gotrace_event_details(event)->message) {
+    if (details->message) {
         out_char(l->o, ' ');
-        out_go_quoted(l->o, gotrace_event_details(event)->message,
-                      gotrace_event_details(event)->message_size);
+        out_go_quoted(l->o, details->message, details->message_size);
     }
 }
 
@@ -235,6 +234,7 @@ static void print_range(line *l, const gotrace_event *event)
 
 static void print_sync(line *l, const gotrace_event *event)
 {
+    const gotrace_details *details = gotrace_event_details(event);
     next_detail(l);
     if (event->subject != 0) {
         out_str(l->o, "generation ");
@@ -247,12 +247,11 @@ static void print_sync(line *l, const gotrace_event *event)
         return;
     next_detail(l);
     out_str(l->o, "trace=");
-    out_u64(l->o, gotrace_event_details(event)->args[0]);
+    out_u64(l->o, details->args[0]);
     out_str(l->o, " monotonic=");
-    out_u64(l->o, gotrace_event_details(event)->args[1]);
+    out_u64(l->o, details->args[1]);
     out_str(l->o, " wall=");
-    out_wall_clock(l->o, gotrace_event_details(event)->args[2],
-                   gotrace_event_details(event)->args[3]);
+    out_wall_clock(l->o, details->args[2], details->args[3]);
 }
 
 static void print_detail(line *l, const gotrace_event *event)

@@ -306,6 +306,7 @@ static bool write_experiments(dumper *d)
 
 static void write_record(dumper *d, const gotrace_event *event, const gotrace_event_spec *spec)
 {
+    const gotrace_details *details = gotrace_event_details(event);
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
     d->offset = event->offset;
     size_t count = args_of(d, spec, args);
@@ -315,8 +316,8 @@ static void write_record(dumper *d, const gotrace_event *event, const gotrace_ev
     add_place(d, event, args, count);
     for (size_t i = 0; i < count; i++)
         add_arg(d, args[i], d->raw->args[i]);
-    add_string(d, "data", gotrace_event_details(event)->message,
-               spec->flags & GOTRACE_SPEC_DATA ? gotrace_event_details(event)->message_size : 0);
+    add_string(d, "data", details->message,
+               spec->flags & GOTRACE_SPEC_DATA ? details->message_size : 0);
     add_stacks(d, event, spec);
     write_event(d);
 }

@@ -438,35 +438,38 @@ static bool range_active(version_converter *c)
 
 static bool task(version_converter *c)
 {
+    const gotrace_details *details = gotrace_event_details(c->e);
     emission t = version_emission(c, c->rows.like[c->e->type]);
     t.numbers[ROLE_TASK] = c->e->subject;
     t.numbers[ROLE_PARENT] = gotrace_event_value(c->e);
-    t.text = gotrace_event_details(c->e)->text;
-    t.text_size = gotrace_event_details(c->e)->text_size;
+    t.text = details->text;
+    t.text_size = details->text_size;
     return emit_or_lose(c, &t, LOST_TASKS);
 }
 
 static bool region(version_converter *c)
 {
+    const gotrace_details *details = gotrace_event_details(c->e);
     bool begins = c->e->kind == GOTRACE_KIND_REGION_BEGIN;
     /* v1 has one event for both, with a mode argument. */
     emission t = version_emission(c, begins || !c->rows.region_end ? c->rows.region_begin
                                                                    : c->rows.region_end);
     t.numbers[ROLE_TASK] = c->e->subject;
     t.numbers[ROLE_VALUE] = !begins;
-    t.text = gotrace_event_details(c->e)->text;
-    t.text_size = gotrace_event_details(c->e)->text_size;
+    t.text = details->text;
+    t.text_size = details->text_size;
     return emit_or_lose(c, &t, LOST_REGIONS);
 }
 
 static bool user_log(version_converter *c)
 {
+    const gotrace_details *details = gotrace_event_details(c->e);
     emission t = version_emission(c, c->rows.like[c->e->type]);
     t.numbers[ROLE_TASK] = c->e->subject;
-    t.text = gotrace_event_details(c->e)->text;
-    t.text_size = gotrace_event_details(c->e)->text_size;
-    t.message = gotrace_event_details(c->e)->message ? gotrace_event_details(c->e)->message : "";
-    t.message_size = gotrace_event_details(c->e)->message_size;
+    t.text = details->text;
+    t.text_size = details->text_size;
+    t.message = details->message ? details->message : "";
+    t.message_size = details->message_size;
     return emit_or_lose(c, &t, LOST_LOGS);
 }
 
@@ -491,12 +494,12 @@ static bool sample(version_converter *c)
 
 static bool label(version_converter *c)
 {
+    const gotrace_details *details = gotrace_event_details(c->e);
     emission t = version_emission(c, c->rows.like[c->e->type]);
     if (!t.row)
-        return label_start(c, c->e->goroutine, gotrace_event_details(c->e)->text,
-                           gotrace_event_details(c->e)->text_size);
-    t.text = gotrace_event_details(c->e)->text;
-    t.text_size = gotrace_event_details(c->e)->text_size;
+        return label_start(c, c->e->goroutine, details->text, details->text_size);
+    t.text = details->text;
+    t.text_size = details->text_size;
     return version_emit(c, &t);
 }
 
