@@ -37,15 +37,6 @@ typedef struct gt_run {
     uint32_t next;   /* next run of the proc, or GT_NONE */
 } gt_run;
 
-/* Whether a batch header with these values is an altered record of another type: its last number is
- * then mostly small and not a time. The times are those of the first events of this batch and the
- * one before it. */
-static inline bool gt_is_false_batch(int64_t before, int64_t ticks)
-{
-    enum { LARGE = 1 << 28, FAR = 256 };
-    return before >= LARGE && before >> 62 == 0 && ticks < before / FAR && ticks >> 32 == 0;
-}
-
 typedef struct gt_proc_index {
     gotrace_proc_summary summary;
     uint32_t first_run, last_run;

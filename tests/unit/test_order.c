@@ -117,31 +117,6 @@ START_TEST(second_loss_delays_no_others)
 }
 END_TEST
 
-/* A record whose type was altered to that of a batch header starts no batch. */
-START_TEST(false_batch_header)
-{
-    const uint64_t start = (uint64_t)1 << 40;
-    open_trace t;
-    forge f = forge_new(21);
-    FORGE(&f, Batch, 0, start);
-    FORGE(&f, HeapAlloc, 10, 1);
-    size_t altered = f.out.size;
-    FORGE(&f, Batch, 20, 77);
-    FORGE(&f, HeapAlloc, 30, 2);
-    FORGE(&f, Frequency, 1000000000);
-    open_forged(&t, &f);
-    expect(&t, GOTRACE_V1_HeapAlloc, 0, start + 10, 0);
-    expect(&t, GOTRACE_V1_HeapAlloc, 0, start + 60, 0);
-    const gotrace_event *event;
-    ck_assert_int_eq(gotrace_reader_next(t.reader, &event), GOTRACE_END);
-    ck_assert_uint_eq(t.problems, 1);
-    ck_assert_int_eq(t.problem.rule, GOTRACE_RULE_BATCH_EVENT);
-    ck_assert_uint_eq(t.problem.offset, altered);
-    ck_assert_uint_eq(gotrace_reader_summary(t.reader)->batches, 1);
-    close_forged(&t, &f);
-}
-END_TEST
-
 /* Local variants are read as the full events, without a sequence number. */
 START_TEST(local_variants)
 {
@@ -391,7 +366,6 @@ int main(void)
     tcase_add_test(order, sequence_numbers_against_clocks);
     tcase_add_test(order, sequence_numbers_against_distant_clocks);
     tcase_add_test(order, second_loss_delays_no_others);
-    tcase_add_test(order, false_batch_header);
     tcase_add_test(order, local_variants);
     tcase_add_test(order, system_calls_end_at_their_time);
     tcase_add_test(order, system_calls_end_within_the_trace);

@@ -69,7 +69,6 @@ static bool next_run(gotrace_reader *reader, gt_cursor *c)
     c->base = run->offset;
     c->run_end = run->end;
     c->record = run->record;
-    c->batch_ticks = INT64_MIN;
     /* The run starts with the header of that batch, or (before the first batch) without one. */
     c->batch = run->batch == GOTRACE_NO_OFFSET ? GOTRACE_NO_OFFSET : run->batch - 1;
     return refill(reader, c, 0);
@@ -100,21 +99,10 @@ static bool report_arity(gotrace_reader *reader, const gt_cursor *c, const gt_fr
            gt_report(reader, error.rule, place, "%s", error.message);
 }
 
-/* A batch header that the first pass reported is an event whose type is altered: its difference of
- * times applies. next: the record after the header. */
-static void start_batch(const gotrace_reader *reader, gt_cursor *c, const uint64_t *v,
-                        const uint8_t *next)
+static void start_batch(gt_cursor *c, const uint64_t *v)
 {
-    int64_t first, ticks = (int64_t)v[c->with_seq ? 2 : 1];
-    bool timed = gt_find_first(reader, v, next, c->limit, &first);
-    if (timed && gt_is_false_batch(c->batch_ticks, first)) {
-        c->seq += c->with_seq ? v[0] : 0;
-        c->ticks = (int64_t)((uint64_t)c->ticks + v[c->with_seq]);
-        return;
-    }
     c->batch++;
-    c->batch_ticks = timed ? first : ticks;
-    c->ticks = ticks;
+    c->ticks = (int64_t)v[c->with_seq ? 2 : 1];
     if (c->with_seq)
         c->seq = v[1];
 }
@@ -184,7 +172,7 @@ static bool decode_values(gotrace_reader *reader, gt_cursor *c, const gt_frame *
         return frame->type == GOTRACE_V1_Batch || is_sample || report_arity(reader, c, frame);
     }
     if (frame->type == GOTRACE_V1_Batch) {
-        start_batch(reader, c, v, c->p + frame->size);
+        start_batch(c, v);
     } else if (is_sample) {
         /* Samples are merged separately, but the next timestamp of the batch is relative to this
          * one. */
@@ -408,7 +396,6 @@ gt_cursor_place gt_cursor_save(const gt_cursor *c)
                              .at = offset_of(c, c->p),
                              .run_end = c->run_end,
                              .ticks = c->ticks,
-                             .batch_ticks = c->batch_ticks,
                              .goroutine = c->goroutine,
                              .record = c->record,
                              .batch = c->batch};
@@ -432,7 +419,6 @@ void gt_cursor_restore(gotrace_reader *reader, gt_cursor *c, const gt_cursor_pla
     c->base = place->at;
     c->run_end = place->run_end;
     c->ticks = place->ticks;
-    c->batch_ticks = place->batch_ticks;
     c->goroutine = place->goroutine;
     c->record = place->record;
     c->batch = place->batch;
@@ -445,8 +431,8 @@ bool gt_places_equal(const gt_cursor_place *a, const gt_cursor_place *b)
     return a->head.offset == b->head.offset && a->head.ticks == b->head.ticks &&
            a->head.goroutine == b->head.goroutine && a->head.record == b->head.record &&
            a->head.batch == b->head.batch && a->next_run == b->next_run && a->at == b->at &&
-           a->run_end == b->run_end && a->ticks == b->ticks && a->batch_ticks == b->batch_ticks &&
-           a->goroutine == b->goroutine && a->record == b->record && a->batch == b->batch;
+           a->run_end == b->run_end && a->ticks == b->ticks && a->goroutine == b->goroutine &&
+           a->record == b->record && a->batch == b->batch;
 }
 
 void gt_cursor_close(gotrace_reader *reader, gt_cursor *c)

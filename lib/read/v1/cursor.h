@@ -64,7 +64,6 @@ typedef struct gt_cursor {
     uint64_t seq;         /* of that event (until 1.6) */
     uint64_t record;      /* of the record at p */
     uint64_t batch;       /* of the batch at p */
-    int64_t batch_ticks;  /* of its first event; INT64_MIN: no batch of the run has begun */
     uint64_t base;        /* offset in the file of window[0] */
     const uint8_t *limit; /* end of the current run's bytes in the window */
     uint64_t run_end;     /* of the current run */
@@ -91,7 +90,7 @@ typedef struct gt_cursor_place {
     bool has_head;
     uint32_t next_run;
     uint64_t at, run_end; /* offset of the next record */
-    int64_t ticks, batch_ticks;
+    int64_t ticks;
     uint64_t goroutine, record, batch;
 } gt_cursor_place;
 

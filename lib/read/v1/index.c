@@ -43,7 +43,6 @@ typedef struct skim {
     uint64_t run_batch, run_record;
     uint64_t run_events; /* number of timed events in it so far */
     int64_t run_first;   /* time of the first of them */
-    int64_t batch_ticks; /* of the last batch, and of its first event */
 } skim;
 
 static uint64_t offset_of(const skim *s, const uint8_t *p)
@@ -370,14 +369,7 @@ static bool put_exit(skim *s, const uint64_t *v)
 static bool put_Batch(skim *s, const gt_frame *frame, const uint64_t *v, size_t count)
 {
     (void)count;
-    int64_t first, ticks = (int64_t)v[s->reader->summary.version < GT_FIRST_NUMBERED ? 2 : 1];
-    bool timed = gt_find_first(s->reader, v, s->p + frame->size, s->end, &first);
-    if (timed && gt_is_false_batch(s->batch_ticks, first))
-        return gt_report(s->reader, GOTRACE_RULE_BATCH_EVENT, place_of(s, s->p),
-                         "this is no batch: its time, %lld ticks, is far from that of the batch "
-                         "before it, %lld; it is skipped",
-                         (long long)first, (long long)s->batch_ticks);
-    s->batch_ticks = timed ? first : ticks;
+    int64_t first = gt_find_first(s->reader, v, s->p + frame->size, s->end);
     return start_batch(s, (int64_t)v[0], offset_of(s, s->p), first);
 }
 

@@ -10,11 +10,10 @@
 bool gt_index_build(gotrace_reader *reader);
 void gt_index_free(gt_index *index);
 
-/* Determines the time of the first event of a batch with header values v.
- * False if the time says nothing about the header: the record at p, after the header, is no event
- * (the time is INT64_MAX then), or a sample, whose own time is an argument. */
-bool gt_find_first(const gotrace_reader *reader, const uint64_t *v, const uint8_t *p,
-                   const uint8_t *end, int64_t *first);
+/* The time of the first event of a batch with header values v. INT64_MAX: the record at p, after
+ * the header, is not an event. */
+int64_t gt_find_first(const gotrace_reader *reader, const uint64_t *v, const uint8_t *p,
+                      const uint8_t *end);
 
 void gt_index_init(gotrace_reader *reader);
 

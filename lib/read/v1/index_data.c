@@ -29,27 +29,26 @@ void gt_index_forget(gotrace_reader *reader, uint64_t text)
     reader->reported = text;
 }
 
-bool gt_find_first(const gotrace_reader *reader, const uint64_t *v, const uint8_t *p,
-                   const uint8_t *end, int64_t *first)
+int64_t gt_find_first(const gotrace_reader *reader, const uint64_t *v, const uint8_t *p,
+                      const uint8_t *end)
 {
-    enum { MOST = 32 }; /* bytes that both passes have */
+    enum { MOST = 32 }; /* bytes that are there for every size of the window */
     gt_frame frame;
     uint64_t difference = 0;
     const gt_v1_shape *shapes = reader->index.shapes;
     int version = reader->summary.version;
     size_t size = end - p > MOST ? MOST : (size_t)(end - p);
-    *first = INT64_MAX;
     if (gt_wire_frame(shapes, version, reader->limits.string_bytes, p, size, &frame) !=
             GT_WIRE_OK ||
         !(shapes[frame.type].flags & GOTRACE_SPEC_TIMED))
-        return false;
+        return INT64_MAX;
     p = frame.values;
     bool numbered = version < GT_FIRST_NUMBERED; /* a sequence number precedes the time */
     if (numbered)
         gt_varint(&p, frame.values_end, &difference);
-    if (gt_varint(&p, frame.values_end, &difference) > 0)
-        *first = (int64_t)(v[numbered ? 2 : 1] + difference);
-    return shapes[frame.type].action != GT_ACTION_SAMPLE;
+    return gt_varint(&p, frame.values_end, &difference) > 0
+               ? (int64_t)(v[numbered ? 2 : 1] + difference)
+               : INT64_MAX;
 }
 
 static int compare_ids(const void *x, const void *y)

@@ -114,36 +114,13 @@ __attribute__((cold, noinline)) static bool resume_after_damage(gt_follow *f)
     return !f->t || !f->v2->generations[f->v2->current].damaged || resume_last(f);
 }
 
-/* The thread has no proc: if the start of one is lost, it has that. */
-static bool resume_proc(gt_follow *f)
-{
-    gt_v2_proc *lost;
-    if (!gt_v2_find_lost_proc(f, &lost))
-        return false;
-    if (!lost)
-        return GT_BROKEN(f, GOTRACE_RULE_CONTEXT, "%s needs a proc, and its thread has none",
-                         gt_v2_name_of(f));
-    bool go_on = GT_BROKEN(f, GOTRACE_RULE_CONTEXT,
-                           "%s needs a proc, and its thread has none; it is taken to have %llu, "
-                           "whose start at sequence number %llu is missing",
-                           gt_v2_name_of(f), num(lost->id), num(lost->seq + 1));
-    const gotrace_semantics *does = &rows[f->e->type];
-    uint8_t status = proc_status_of(does->proc.from);
-    lost->seq = does->proc.to && does->numbered ? f->e->args[0] - 1 : lost->seq + 1;
-    gt_v2_set_proc(f, lost, status ? status : GT_P_RUNNING);
-    gt_v2_bind_proc(f->t, lost);
-    f->p = lost;
-    f->resumed = true;
-    return go_on;
-}
-
 bool gt_v2_context_report(gt_follow *f, unsigned needs)
 {
     const char *name = gt_v2_name_of(f);
     if (!f->t)
         return GT_BROKEN(f, GOTRACE_RULE_CONTEXT, "%s needs a thread, and has none", name);
     if ((needs & GOTRACE_NEEDS_PROC) && !f->p)
-        return resume_proc(f);
+        return GT_BROKEN(f, GOTRACE_RULE_CONTEXT, "%s needs a proc, and its thread has none", name);
     if ((needs & GOTRACE_NEEDS_NO_PROC) && f->p)
         return GT_BROKEN(f, GOTRACE_RULE_CONTEXT,
                          "%s needs a thread without a proc, but its thread has proc %llu", name,
@@ -214,27 +191,6 @@ gotrace_event *gt_v2_put_status(const gt_follow *f, const uint64_t *args, gt_v2_
     return event;
 }
 
-/* Whether damaged bytes are read as an event that did not happen: it breaks a rule, and soon after
- * it a record cannot be read. A missing proc does not count, because the events before are the
- * cause. Measured with ten flips in recorded traces: 270 of 277 such events were false, and 30 of
- * 500 of those with several unmet requirements, but without damage after them. */
-static bool is_false(const gt_follow *f, const gotrace_semantics *does)
-{
-    enum { NEAR = 32 };
-    return f->c->damage > f->e->offset && f->c->damage - f->e->offset < NEAR &&
-           ((f->p && !f->resumed) || !f->t || !(does->needs & GOTRACE_NEEDS_PROC));
-}
-
-/* GT_FOLLOW_DONE if the event takes effect. */
-__attribute__((cold, noinline)) static gt_followed judge(gt_follow *f,
-                                                         const gotrace_semantics *does)
-{
-    if (!is_false(f, does))
-        return GT_FOLLOW_DONE;
-    gt_v2_put(f, f->e->args);
-    return GT_FOLLOW_FALSE;
-}
-
 const uint8_t gt_v2_shown[5] = {GOTRACE_STATE_UNDETERMINED, GOTRACE_STATE_RUNNABLE,
                                 GOTRACE_STATE_RUNNING, GOTRACE_STATE_SYSCALL,
                                 GOTRACE_STATE_WAITING};
@@ -282,8 +238,7 @@ static bool report_not_ready(gt_follow *f, const char *what, uint64_t id, const 
 }
 
 /* The event requires goroutine id with that status and sequence number, which it does not have. */
-static gt_followed goroutine_not_ready(gt_follow *f, const gotrace_semantics *does, uint8_t status,
-                                       gt_goroutine **g)
+static gt_followed goroutine_not_ready(gt_follow *f, uint8_t status, gt_goroutine **g)
 {
     uint64_t id = f->e->args[0], seq = f->e->args[1];
     if (!f->c->forced) {
@@ -298,8 +253,6 @@ static gt_followed goroutine_not_ready(gt_follow *f, const gotrace_semantics *do
                  (*g)->generation != f->generation);
     if (!report_not_ready(f, "goroutine", id, gt_v2_status_name(status), seq, found))
         return GT_FOLLOW_FAILED;
-    if (judge(f, does) == GT_FOLLOW_FALSE)
-        return GT_FOLLOW_FALSE;
     if (!*g && !(*g = gt_goroutine_get(&f->v2->goroutines, id)))
         return gt_v2_refused(f);
     return GT_FOLLOW_DONE;
@@ -381,8 +334,7 @@ GT_INLINE gt_followed find_other(gt_follow *f, const gotrace_semantics *does, gt
 {
     uint8_t from = status_of(does->other.from);
     *g = gt_goroutine_find(&f->v2->goroutines, f->e->args[0]);
-    return is_at(f, *g, from, f->e->args[1]) ? GT_FOLLOW_DONE
-                                             : goroutine_not_ready(f, does, from, g);
+    return is_at(f, *g, from, f->e->args[1]) ? GT_FOLLOW_DONE : goroutine_not_ready(f, from, g);
 }
 
 /* ---- effects of rows for goroutines ---------------------------------------------------------- */
@@ -404,8 +356,6 @@ GT_INLINE gt_followed create(gt_follow *f, const gotrace_semantics *does)
         !GT_BROKEN(f, GOTRACE_RULE_GO_CREATE, "goroutine %llu is created, but it already exists",
                    num(id)))
         return GT_FOLLOW_FAILED;
-    if (f->suspect && judge(f, does) == GT_FOLLOW_FALSE)
-        return GT_FOLLOW_FALSE;
     gt_goroutine *g = gt_v2_make_goroutine(f, id, status);
     if (!g)
         return gt_v2_refused(f);
@@ -529,8 +479,6 @@ GT_INLINE gt_followed follow_goroutines(gt_follow *f, const gotrace_semantics *d
         return GT_FOLLOW_FAILED;
     if (creates)
         return create(f, does);
-    if (f->suspect && judge(f, does) == GT_FOLLOW_FALSE)
-        return GT_FOLLOW_FALSE;
     if (other && does->self.to)
         return switch_goroutines(f, does, other);
     if (other) {
@@ -589,8 +537,7 @@ gt_followed gt_v2_park(gt_follow *f, uint64_t id, uint64_t seq, uint8_t what)
 }
 
 /* The required proc is not ready: reports it and accepts the event as recorded. */
-static gt_followed proc_not_ready(gt_follow *f, const gotrace_semantics *does, const char *wanted,
-                                  gt_v2_proc **p)
+static gt_followed proc_not_ready(gt_follow *f, const char *wanted, gt_v2_proc **p)
 {
     uint64_t id = f->e->args[0], seq = f->e->args[1];
     char found[80] = "not there";
@@ -599,8 +546,6 @@ static gt_followed proc_not_ready(gt_follow *f, const gotrace_semantics *does, c
                  (*p)->generation != f->generation);
     if (!report_not_ready(f, "proc", id, wanted, seq, found))
         return GT_FOLLOW_FAILED;
-    if (judge(f, does) == GT_FOLLOW_FALSE)
-        return GT_FOLLOW_FALSE;
     *p = gt_v2_proc_of(f->reader, id, true);
     return *p ? GT_FOLLOW_DONE : gt_v2_refused(f);
 }
@@ -653,7 +598,7 @@ GT_INLINE gt_followed follow_named_proc(gt_follow *f, const gotrace_semantics *d
         return gt_v2_park(f, id, seq - 1, steals ? GT_WAIT_STEAL : GT_WAIT_IDLE);
     gt_followed r = does->after_steal ? wait_for_steal(f, does) : GT_FOLLOW_DONE;
     if (r == GT_FOLLOW_DONE && !ready)
-        r = proc_not_ready(f, does, steals ? "in a system call" : "idle", &p);
+        r = proc_not_ready(f, steals ? "in a system call" : "idle", &p);
     if (r != GT_FOLLOW_DONE)
         return r;
     if (!gt_v2_context(f, does->needs))
@@ -662,8 +607,6 @@ GT_INLINE gt_followed follow_named_proc(gt_follow *f, const gotrace_semantics *d
     gt_v2_thread *victim = NULL;
     if (steals && !abandoned && !find_victim(f, p, &victim))
         return GT_FOLLOW_FAILED;
-    if (f->suspect && judge(f, does) == GT_FOLLOW_FALSE)
-        return GT_FOLLOW_FALSE;
     uint8_t from = steals ? (abandoned ? GOTRACE_STATE_IDLE : GOTRACE_STATE_RUNNING)
                           : does->proc.from;
     put_transition(f, does, (gt_v2_change){id, from, does->proc.to}, 0);
@@ -751,7 +694,7 @@ gt_followed gt_v2_follow(struct gt_v2 *v2, gt_v2_cursor *c)
     f->p = t ? t->p : NULL;
     f->generation = v2->generation;
     f->initial = v2->generation == v2->initial;
-    f->suspect = f->no_begin = f->resumed = false;
+    f->suspect = f->no_begin = false;
     if (t)
         t->seen = true;
     return dispatch(f);

@@ -21,7 +21,6 @@ typedef enum gt_followed {
     GT_FOLLOW_DONE,
     GT_FOLLOW_WAIT,
     GT_FOLLOW_FAILED,
-    GT_FOLLOW_FALSE, /* done: the event did not happen, and is returned without effect */
 } gt_followed;
 
 /* Handles the cursor's event, or parks the cursor. */
@@ -59,10 +58,6 @@ static inline bool gt_v2_context(gt_follow *f, unsigned needs)
                 !((needs & GOTRACE_NEEDS_NO_GOROUTINE) && f->g);
     return good || gt_v2_context_report(f, needs);
 }
-
-/* The proc that the event's thread has if the record of its start is lost, NULL if it cannot be
- * determined. False if reading must stop. */
-bool gt_v2_find_lost_proc(gt_follow *f, gt_v2_proc **lost);
 
 /* Puts what is reported of a proc or goroutine: see status.c. */
 gotrace_event *gt_v2_put_status(const gt_follow *f, const uint64_t *args, gt_v2_change change);

@@ -79,7 +79,6 @@ typedef struct gt_v2_event {
 
 typedef struct gt_v2_proc {
     uint64_t id, seq, generation;
-    uint64_t next;               /* see gt_v2_find_lost_proc */
     struct gt_v2_thread *holder; /* the thread it was last bound to; NULL: none */
     uint8_t status;              /* GT_P_* */
     bool sweeping;
@@ -110,9 +109,7 @@ typedef struct gt_v2_cursor {
     uint64_t end_of_batch;
     uint64_t batch; /* of the current batch */
     uint32_t next_batch;
-    uint32_t damaged; /* number of damaged places in the batch */
-    uint64_t damage;  /* offset of the last unreadable record decoded; 0: none */
-    int64_t time;     /* of the last event decoded, 0 at the start of a batch */
+    int64_t time; /* of the last event decoded, 0 at the start of a batch */
 } gt_v2_cursor;
 
 typedef struct gt_v2_sample {
@@ -149,7 +146,6 @@ typedef struct gt_follow {
     bool initial; /* the first generation with events. Source: ordering.initialGen */
     bool suspect;
     bool no_begin; /* GOTRACE_EVENT_NO_BEGIN */
-    bool resumed;  /* p was found by gt_v2_find_lost_proc */
 } gt_follow;
 
 struct gt_v2 {
@@ -233,10 +229,6 @@ static inline bool gt_v2_cursor_advance(gotrace_reader *reader, gt_v2_cursor *c)
 {
     return ++c->head < c->end || gt_v2_cursor_fill(reader, c);
 }
-
-/* The position where records resume after damage at p, NULL if none. GT_V2_SLACK bytes after the
- * limit are zero. */
-const uint8_t *gt_v2_find_next(const struct gt_v2 *v2, const uint8_t *p, const uint8_t *limit);
 
 /* Reads the data of a batch into v2->buffer. False if reading must stop. */
 bool gt_v2_read_batch(gotrace_reader *reader, struct gt_v2 *v2, const gt_batch *batch,
