@@ -422,7 +422,7 @@ static size_t add_records(run *r)
 /* Nothing can be continued: the pass ends. */
 static bool has_failed(run *r)
 {
-    if (r->states.failed || r->feed.failed || r->p->stacks->failed || r->selector.failed)
+    if (r->states.failed || r->p->stacks->failed || r->selector.failed)
         r->p->failed = true;
     int error;
     return paths_failed(r->p, &error);
@@ -431,15 +431,13 @@ static bool has_failed(run *r)
 /* A failure leaves everything consistent, so it is not looked for after each event. */
 enum { EVENTS_BETWEEN_CHECKS = 1024 };
 
-static gotrace_status read_events(run *r, size_t threads)
+static gotrace_status read_events(run *r)
 {
     const gotrace_event *e;
     gotrace_status status;
     size_t count = 0;
     while ((status = feed_next(&r->feed, &e)) == GOTRACE_EVENT) {
         add_event(r, e);
-        if (r->states.begun)
-            feed_begin(&r->feed, threads > 1);
         count += 1 + add_records(r);
         bool fails = count >= EVENTS_BETWEEN_CHECKS && has_failed(r);
         if (fails || r->selector.too_hard)
@@ -469,7 +467,7 @@ gotrace_status paths_read(paths *p, gotrace_reader *reader, size_t threads, sele
     const states_user user = {&r, goroutine_begins, interval_ends, goroutine_ends, state_changed};
     /* If indexing fails, reading reports the same error. */
     gotrace_reader_index(reader);
-    feed_init(&r.feed, reader);
+    feed_init(&r.feed, reader, false, threads);
     stacks_begin(p->stacks, &r.feed);
     int version = gotrace_reader_summary(reader)->version;
     states_init(&r.states, version, p->stacks, sizeof(path_goroutine), &user);
@@ -477,7 +475,7 @@ gotrace_status paths_read(paths *p, gotrace_reader *reader, size_t threads, sele
     r.selector.range = (select_range){INT64_MIN, INT64_MAX};
     idmap_init(&r.tasks, sizeof(open_task));
     idmap_init(&r.forever, sizeof(uint32_t));
-    gotrace_status status = read_events(&r, threads);
+    gotrace_status status = read_events(&r);
     if (!has_failed(&r)) {
         end_tasks(&r);
         states_end(&r.states);

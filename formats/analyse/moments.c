@@ -419,7 +419,7 @@ enum {
 
 static bool has_failed(find_run *r)
 {
-    if (r->states.failed || r->feed.failed)
+    if (r->states.failed)
         r->job->failed = true;
     return search_failed(&r->search);
 }
@@ -460,8 +460,6 @@ static gotrace_status read_events(find_run *r)
         add_event(r, e);
         if (r->search.ends || r->job->too_hard || (n % INTERVAL == 0 && has_failed(r)))
             return GOTRACE_END;
-        if (!r->job->in_order)
-            feed_begin(&r->feed, r->job->threads > 1);
     }
     return status;
 }
@@ -524,7 +522,7 @@ gotrace_status moments_find(find_job *job, gotrace_reader *reader)
     gotrace_status status = GOTRACE_END;
     /* If indexing fails, reading reports the same error. */
     gotrace_reader_index(reader);
-    feed_init(&r.feed, reader);
+    feed_init(&r.feed, reader, job->in_order, job->threads);
     idmap_init(&r.tasks, sizeof(open_task));
     idmap_init(&r.alive, 0);
     if (run_init(&r)) {

@@ -561,15 +561,13 @@ bool profiles_end(profiles *r)
 /* Refused memory leaves everything consistent, so it is not looked for after each event. */
 enum { EVENTS_BETWEEN_CHECKS = 1024 };
 
-static gotrace_status read_events(profiles *r, feed *f, size_t threads)
+static gotrace_status read_events(profiles *r, feed *f)
 {
     const gotrace_event *e;
     gotrace_status status;
     size_t count = 0;
     while ((status = feed_next(f, &e)) == GOTRACE_EVENT) {
         add_event(r, e);
-        if (!f->begun && r->own_states.begun)
-            feed_begin(f, threads > 1);
         count += 1 + add_records(r, f);
         bool fails = count >= EVENTS_BETWEEN_CHECKS && profiles_failed(r);
         if (fails || r->own_selector.too_hard)
@@ -591,12 +589,12 @@ gotrace_status profile_make(profile *p, gotrace_reader *reader, const profile_op
     }
     /* If indexing fails, reading reports the same error. */
     gotrace_reader_index(reader);
-    feed_init(&f, reader);
+    feed_init(&f, reader, false, options->threads);
     stacks_begin(p->stacks, &f);
     profiles *r = profiles_begin(p, 1, options, gotrace_reader_summary(reader)->version, p->stacks);
     if (r)
-        status = read_events(r, &f, options->threads);
-    p->failed = !r || f.failed;
+        status = read_events(r, &f);
+    p->failed = !r;
     if (r && !profiles_end(r))
         p->failed = true;
     feed_free(&f);

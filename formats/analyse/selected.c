@@ -39,7 +39,7 @@ static void add(void *ctx, uint64_t id)
 
 static bool has_failed(const run *r)
 {
-    return r->failed || r->feed.failed || (r->names && r->names->failed) || r->selector.failed;
+    return r->failed || (r->names && r->names->failed) || r->selector.failed;
 }
 
 /* The event is in the time range. */
@@ -109,7 +109,7 @@ bool selected_goroutines(gotrace_reader *reader, select_job *job, select_ids *id
     *ids = (select_ids){0};
     /* If indexing fails, reading ends at once. */
     gotrace_reader_index(reader);
-    feed_init(&r.feed, reader);
+    feed_init(&r.feed, reader, false, 1);
     idmap_init(&r.pages, sizeof(page));
     if (job->what->given & SELECT_BIT(SELECT_FUNCTION)) {
         r.names = stacks_new(STACKS_BY_ADDRESS);

@@ -93,8 +93,7 @@ static inline states_place states_place_of(const states *s)
  * state. */
 void states_divide(states *s, goroutine *g, const gotrace_event *e);
 
-/* Processes an event; call it for each. Afterwards states.time is the event's time. The ticks of
- * events are used until states.begun is set. */
+/* Processes an event; call it for each. Afterwards states.time is the event's time. */
 void states_event(states *s, const gotrace_event *e);
 
 /* The name of the reason of a stop-the-world. Before 1.21 the trace has those of the GC without

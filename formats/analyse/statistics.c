@@ -293,7 +293,7 @@ static size_t add_records(run *r)
 static bool has_failed(run *r)
 {
     statistics *s = r->all;
-    s->failed |= r->states.failed | r->feed.failed | s->stacks->failed | r->selector.failed;
+    s->failed |= r->states.failed | s->stacks->failed | r->selector.failed;
     s->failed |= r->profiles && profiles_failed(r->profiles);
     return s->failed;
 }
@@ -301,19 +301,15 @@ static bool has_failed(run *r)
 /* Refused memory leaves everything consistent, so it is not looked for after each event. */
 enum { EVENTS_BETWEEN_CHECKS = 1024 };
 
-static gotrace_status read_events(run *r, size_t threads)
+static gotrace_status read_events(run *r)
 {
     const gotrace_event *e;
     gotrace_status status;
     size_t count = 0;
-    /* With one thread, rows are written where they are between the problems of the trace. */
-    const bool in_advance = threads > 1 || !r->all->each;
     while ((status = feed_next(&r->feed, &e)) == GOTRACE_EVENT) {
         add_event(r, e);
         if (r->attended && !watch_event(r, e))
             return GOTRACE_END;
-        if (!r->feed.begun && r->states.begun && in_advance)
-            feed_begin(&r->feed, threads > 1);
         count += 1 + add_records(r);
         if (count >= EVENTS_BETWEEN_CHECKS && has_failed(r))
             return GOTRACE_END;
@@ -404,9 +400,10 @@ gotrace_status statistics_add(statistics *s, gotrace_reader *reader, const char 
     /* If indexing fails, reading reports the same error. */
     gotrace_reader_index(reader);
     r.figure->version = gotrace_reader_summary(reader)->version;
-    feed_init(&r.feed, reader);
+    /* With one thread, rows are written where they are between the problems of the trace. */
+    feed_init(&r.feed, reader, threads <= 1 && s->each, threads);
     run_init(&r, select);
-    gotrace_status status = read_events(&r, threads);
+    gotrace_status status = read_events(&r);
     if (!has_failed(&r)) {
         r.figure->duration = r.states.time > r.origin ? r.states.time - r.origin : 0;
         stat_load_end(&r);

@@ -40,7 +40,6 @@ static gotrace_status take_events(chrome *c, const convert_job *job, bool *beyon
         if (!system_goroutines_skip(&c->system, event))
             chrome_take_event(c, event);
         chrome_drain(t);
-        feed_begin(&c->feed, job->threads > 1);
     }
     return status;
 }
@@ -100,7 +99,7 @@ static gotrace_status convert_to_chrome(const convert_job *job)
     chrome c = {0};
     gotrace_status status = GOTRACE_END;
 
-    feed_init(&c.feed, job->reader);
+    feed_init(&c.feed, job->reader, false, job->threads);
     /* If indexing fails, reading reports the same error. */
     gotrace_reader_index(job->reader);
     if (chrome_timeline_init(&c.timeline, job->out, &c.feed)) {
@@ -109,8 +108,6 @@ static gotrace_status convert_to_chrome(const convert_job *job)
         status = write_document(&c, job);
         stop(&c);
     }
-    if (c.feed.failed)
-        c.timeline.error = ENOMEM;
     feed_free(&c.feed);
     /* If memory or disk space ran out the output is incomplete; the caller reports it. */
     if (c.timeline.error != 0)

@@ -1,12 +1,10 @@
 /*
- * feed.h - the events of a reader, a block at a time, or read in a thread while the caller
- * processes earlier ones.
+ * feed.h - the events of a reader: one at a time, a block at a time, or read in a thread while the
+ * caller processes earlier ones.
  *
- * Until feed_begin the events are read one by one, so that gotrace_reader_raw has their ticks and
- * arguments. With a thread, blocks go through a bounded queue. The reader may replace its tables
- * while events that refer to them are in the queue, so each stack that an event refers to is
- * copied, once per generation. What the caller sees does not depend on the thread. What it caches
- * by the id of a string or stack is valid for one generation_index.
+ * With a thread, blocks go through a bounded queue. What the caller sees does not depend on the
+ * thread. What it caches by the id of a string or stack is valid for one generation_index. Only the
+ * feed may use the reader, from feed_next to feed_free, except after the last event.
  */
 #ifndef FEED_H
 #define FEED_H
@@ -20,38 +18,25 @@ typedef struct feed_thread feed_thread;
 
 typedef struct feed {
     gotrace_reader *reader;
+    bool in_order;                         /* see feed_init */
+    bool threaded;                         /* a thread is to be started */
     feed_thread *thread;                   /* NULL: none */
     const gotrace_event *next, *last;      /* of the block; last is after the last one */
     const gotrace_block *block;            /* NULL: none */
-    const gotrace_event *current;          /* the last event, before feed_begin */
     uint64_t generation, generation_index; /* of the events, see GOTRACE_KIND_SYNC */
     gotrace_status status;                 /* of the reader */
-    bool begun;                            /* feed_begin was called */
-    bool failed;                           /* memory was refused for a copy */
 } feed;
 
-void feed_init(feed *f, gotrace_reader *reader);
+/* in_order: events are read one at a time, so that the reader's callbacks are called when those
+ * before were processed. Else, with `threads` > 1, a thread reads, in which the callbacks are
+ * called, unless it cannot start or generations are too small for it. */
+void feed_init(feed *f, gotrace_reader *reader, bool in_order, size_t threads);
 void feed_free(feed *f);
-
-/* feed_begin, at the first call. */
-void feed_begin_records(feed *f, bool threaded);
-
-/* Call it after an event, as soon as ticks are not needed: of later events there are no ticks, nor
- * arguments of transitions and system calls, and only stacks can be queried that events refer to,
- * from the current one on. The current event is no longer valid. From then on only the feed may use
- * the reader. With `threaded`, a thread reads, in which the reader's callbacks are called, unless
- * it cannot begin or generations are too small for it. */
-static inline void feed_begin(feed *f, bool threaded)
-{
-    if (!f->begun)
-        feed_begin_records(f, threaded);
-}
 
 /* feed_next, if the block is used up. */
 gotrace_status feed_next_block(feed *f, const gotrace_event **event);
 
-/* gotrace_reader_next. Returns GOTRACE_END if memory is refused, see feed.failed. Inline, because
- * there is one call for each event. */
+/* gotrace_reader_next. Inline, because there is one call for each event. */
 static inline gotrace_status feed_next(feed *f, const gotrace_event **event)
 {
     if (f->next == f->last)

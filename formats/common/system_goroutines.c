@@ -127,7 +127,7 @@ static void read_ahead(system_goroutines *s, const convert_job *job)
     if (s->failed)
         return;
     feed source;
-    feed_init(&source, reader);
+    feed_init(&source, reader, false, 1);
     s->reading_ahead = true;
     for (uint64_t n = 0; !s->failed && (s->no_system || n < SOON); n++) {
         status = feed_next(&source, &e);
@@ -141,6 +141,7 @@ static void read_ahead(system_goroutines *s, const convert_job *job)
     /* The output would depend on the failure. The reader of the trace reports the limit. */
     if (status == GOTRACE_ERROR && gotrace_reader_error(reader)->rule == GOTRACE_RULE_SYSTEM_MEMORY)
         s->failed = true;
+    feed_free(&source);
     gotrace_reader_close(reader);
 }
 

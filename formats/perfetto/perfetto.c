@@ -502,7 +502,6 @@ static gotrace_status write_events(perfetto *p, const convert_job *job, bool *be
         /* The output has failed; the caller reports why. */
         if (p->w.out->failed)
             return GOTRACE_END;
-        feed_begin(&p->feed, job->threads > 1);
     }
     return status;
 }
@@ -511,7 +510,7 @@ static gotrace_status convert_to_perfetto(const convert_job *job)
 {
     const perfetto_options *options = job->options;
     perfetto p = {.clock = CLOCK_BOOTTIME_ID};
-    feed_init(&p.feed, job->reader);
+    feed_init(&p.feed, job->reader, false, job->threads);
     p.pid = PERFETTO_PID;
     if (job->series) {
         p.alignment = job->series->alignment;
@@ -541,8 +540,6 @@ static gotrace_status convert_to_perfetto(const convert_job *job)
         out_fail(job->out, ENOMEM);
     } else if (protobuf_init(&p.w, job->out)) {
         status = write_events(&p, job, &beyond);
-        if (p.feed.failed)
-            protobuf_fail(&p.w);
         start(&p, job->name);
         state_end(&p);
         tasks_end(&p);

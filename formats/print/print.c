@@ -55,7 +55,7 @@ gotrace_status print_all(const print_job *job)
     selector selected;
     stacks *names = NULL;
 
-    feed_init(&source, job->reader);
+    feed_init(&source, job->reader, true, 1);
     if (!job->select)
         return print_events_of(job, &events);
     if (job->select->what->given & SELECT_BIT(SELECT_FUNCTION)) {

@@ -37,7 +37,7 @@ static bool pair_open(pair *p, const blob *content, bool threaded)
         opened = gotrace_reader_open(p->sources[i], NULL, &p->readers[i], NULL) == GOTRACE_OK &&
                  opened;
     }
-    feed_init(&p->feed, p->readers[1]);
+    feed_init(&p->feed, p->readers[1], false, threaded ? 2 : 1);
     return opened;
 }
 
@@ -113,7 +113,7 @@ static void compare_events(const pair *p)
     compare_stacks(p, gotrace_event_start_stack(p->direct));
 }
 
-/* Reads up to that many events, in brief from the first one on. */
+/* Reads up to that many events. */
 static gotrace_status read_pair(pair *p, uint64_t most)
 {
     for (uint64_t n = 0; n < most; n++) {
@@ -123,7 +123,6 @@ static gotrace_status read_pair(pair *p, uint64_t most)
             return status;
         compare_events(p);
         p->last_index = p->feed.generation_index;
-        feed_begin(&p->feed, p->threaded);
         MUST(!p->feed.thread == !p->threaded);
     }
     return GOTRACE_EVENT;
