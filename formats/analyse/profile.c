@@ -282,12 +282,7 @@ static void charge_run(run *r, profile *p, profile_part *own, const goroutine *g
 /* The stack of the event, if it is that of the goroutine. */
 static uint32_t own_stack(const run *r, const goroutine *g, const gotrace_event *e)
 {
-    bool own = e && (e->goroutine == g->id || (e->flags & GOTRACE_EVENT_INITIAL));
-    uint64_t id = !e                             ? 0
-                  : gotrace_event_start_stack(e) ? gotrace_event_start_stack(e)
-                  : own                          ? e->stack
-                                                 : 0;
-    return stacks_of(r->stacks, id);
+    return e ? stacks_of(r->stacks, start_stack_of(e, g->id)) : 0;
 }
 
 /* A system call of v1 that did not block, or the run until then: it is a part of the run. */

@@ -12,9 +12,6 @@
 /* What a region is in. */
 enum { OF_TASK = 1, OF_REGION = 2 };
 
-/* Traces before have a PC where a goroutine starts. */
-enum { VERSION_WITH_START_STACK = 7 };
-
 typedef struct selected_goroutine {
     uint8_t *regions; /* open ones: what they are in */
     size_t depth, room;
@@ -31,7 +28,7 @@ void selector_init(selector *s, const select_job *job, int version, const feed *
                     .source = source,
                     .stacks = names,
                     .beginning = version < GOTRACE_FIRST_V2,
-                    .has_starts = version >= VERSION_WITH_START_STACK};
+                    .has_starts = version >= FIRST_START_STACK};
     if (job)
         s->range = job->range;
     idmap_init(&s->goroutines, sizeof(selected_goroutine));
@@ -144,7 +141,7 @@ static void create(selector *s, const gotrace_event *e)
 /* A transition of a goroutine may have the stack in which it starts. */
 static void find_start(selector *s, const gotrace_event *e)
 {
-    uint64_t id = states_start_stack(e);
+    uint64_t id = start_stack_of(e, e->subject);
     if (id == 0)
         return;
     selected_goroutine *g = goroutine_of(s, e->subject);
@@ -361,7 +358,7 @@ static void add_goroutines(selector *s, const gotrace_event *e)
     if ((given & (SELECT_BIT(SELECT_PROC) | SELECT_BIT(SELECT_THREAD))) &&
         e->to != GOTRACE_STATE_RUNNING)
         return;
-    uint64_t start = states_start_stack(e);
+    uint64_t start = start_stack_of(e, e->subject);
     bool starts = has_function && (gotrace_event_start_stack(e) == 0 || s->has_starts) && start &&
                   stack_matches(s, stack_of(s, start));
     if (holds(s, e->subject, (own_matches){.function = starts}))

@@ -143,10 +143,11 @@ static goroutine *begin_goroutine(states *s, change c, const gotrace_event *e)
     return g;
 }
 
-/* Finds where a goroutine starts: the outermost frame of its first stack. */
+/* Finds where a goroutine starts: the outermost frame of its first stack. What v1 reports before
+ * states_beginning_ends is provisional: it has runtime.main, where stacks begin in main.main. */
 void states_find_function(states *s, goroutine *g, const gotrace_event *e)
 {
-    uint64_t stack = states_start_stack(e);
+    uint64_t stack = start_stack_of(e, e->subject);
     if (stack == 0)
         return;
     uint32_t function = stacks_root(s->stacks, stacks_of(s->stacks, stack));

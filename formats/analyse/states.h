@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "formats/analyse/stacks.h"
+#include "formats/common/functions.h"
 
 #define STATES_NEVER INT64_MIN
 
@@ -405,15 +406,6 @@ STATES_EXPANDED size_t states_records(states *s, feed *f, const states_plain *pl
 
 /* ---- what events are --------------------------------------------------------------------------
  */
-
-/* The stack whose outermost function is where the subject of a transition starts; 0: the event has
- * none. The first one of a goroutine counts; what v1 reports before states_beginning_ends is
- * provisional: it has runtime.main, where stacks begin in main.main. */
-static inline uint64_t states_start_stack(const gotrace_event *e)
-{
-    bool own = e->goroutine == e->subject || (e->flags & GOTRACE_EVENT_INITIAL);
-    return gotrace_event_start_stack(e) ? gotrace_event_start_stack(e) : own ? e->stack : 0;
-}
 
 /* Whether a v1 event is the first one after the states at the beginning. */
 static inline bool states_beginning_ends(const gotrace_event *e)

@@ -93,7 +93,7 @@ static void enter_row(chrome *c, goroutine *g, uint64_t id, uint64_t number,
     row->used = true;
     g->running = true;
     g->row = number;
-    bool first = g->stopped == 0 && c->timeline.version >= 7;
+    bool first = g->stopped == 0 && c->timeline.version >= FIRST_START_STACK;
     chrome_label label = {.name = CHROME_NAME_RUN,
                           .stack = first ? g->start : g->stopped,
                           .subject = id,
@@ -116,7 +116,7 @@ static bool is_system(const chrome *c, uint64_t start)
     const chrome_frames *frames = &c->timeline.frames;
     size_t size;
 
-    if (c->timeline.version < 7 || start == 0)
+    if (c->timeline.version < FIRST_START_STACK || start == 0)
         return false;
     const char *function = chrome_frames_function(frames, (uint32_t)start, &size);
     return size == 0 || function_is_system(function, size);
@@ -255,10 +255,7 @@ static void backdate(chrome *c, const gotrace_event *event, uint64_t number)
 static void learn_start(chrome *c, goroutine *g, const gotrace_event *event)
 {
     const chrome_frames *frames = &c->timeline.frames;
-    bool own = event->goroutine == event->subject || event->flags & GOTRACE_EVENT_INITIAL;
-    uint64_t stack = gotrace_event_start_stack(event) != 0 ? gotrace_event_start_stack(event)
-                     : own                                 ? event->stack
-                                                           : 0;
+    uint64_t stack = start_stack_of(event, event->subject);
     size_t size;
 
     if (event->from == GOTRACE_STATE_NOT_EXIST) {
@@ -474,7 +471,7 @@ static void replace_ids(chrome *c, gotrace_event *event)
         chrome_frames_new_generation(frames);
     }
     event->stack = chrome_frames_of(frames, event->stack);
-    if (c->timeline.version >= 7 && event->given == GOTRACE_GIVEN_START_STACK)
+    if (c->timeline.version >= FIRST_START_STACK && event->given == GOTRACE_GIVEN_START_STACK)
         event->extra.start_stack = chrome_frames_of(frames, event->extra.start_stack);
 }
 

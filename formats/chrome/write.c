@@ -5,6 +5,7 @@
  * so that line-oriented tools can process large files.
  */
 #include "formats/chrome/chrome.h"
+#include "formats/common/functions.h"
 #include "gotrace_experimental.h"
 
 #include <string.h>
@@ -77,7 +78,7 @@ static void write_start(chrome_writer *w, uint64_t start, uint64_t label_text)
     size_t size, label_size;
     const char *label = chrome_frames_text(w->frames, label_text, &label_size);
 
-    if (w->version < 7) {
+    if (w->version < FIRST_START_STACK) {
         if (start != 0) {
             out_str(w->o, " 0x");
             out_hex(w->o, start);

@@ -178,6 +178,17 @@ size_t feed_stack(const feed *f, uint64_t id, gotrace_frame *frames, size_t max)
                     : gotrace_reader_stack(f->reader, id, frames, max);
 }
 
+bool feed_outermost(const feed *f, uint64_t id, gotrace_frame *frame)
+{
+    enum { MOST_FRAMES = 1000 };
+    gotrace_frame frames[MOST_FRAMES];
+    const size_t depth = feed_stack_depth(f, id);
+    if (depth == 0 || depth > MOST_FRAMES || feed_stack(f, id, frames, depth) != depth)
+        return false;
+    *frame = frames[depth - 1];
+    return true;
+}
+
 /* ---- begin and end --------------------------------------------------------------------------- */
 
 void feed_init(feed *f, gotrace_reader *reader, bool in_order, size_t threads)

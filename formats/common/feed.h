@@ -52,4 +52,7 @@ gotrace_status feed_check(feed *f);
 size_t feed_stack_depth(const feed *f, uint64_t id);
 size_t feed_stack(const feed *f, uint64_t id, gotrace_frame *frames, size_t max);
 
+/* The outermost frame of that stack; false if there is none, or more than 1000. */
+bool feed_outermost(const feed *f, uint64_t id, gotrace_frame *frame);
+
 #endif

@@ -7,9 +7,6 @@
 #include "formats/common/functions.h"
 #include "formats/common/rows_by_meaning.h"
 
-/* Earlier versions record an address instead of a stack for the start of a goroutine. */
-enum { VERSION_WITH_START_STACK = 7 };
-
 /* Facts about a goroutine; 0 for an unknown one. CREATED is a flag: the trace contains its
  * creation. */
 enum { NOT_KNOWN, OF_PROGRAM, OF_SYSTEM, CREATED = 4 };
@@ -37,19 +34,16 @@ static void keep_start(system_goroutines *s, uint64_t id, const gotrace_frame *s
 static uint8_t classify_by_stack(system_goroutines *s, const feed *source, uint64_t stack,
                                  uint64_t before)
 {
-    enum { FRAMES = 1000 };
-    size_t depth = feed_stack_depth(source, stack);
-    gotrace_frame frames[FRAMES];
+    gotrace_frame start;
 
-    if (depth == 0 || depth > FRAMES || feed_stack(source, stack, frames, depth) != depth)
+    if (!feed_outermost(source, stack, &start))
         return NOT_KNOWN;
-    const gotrace_frame *start = &frames[depth - 1];
     if (before)
-        keep_start(s, before, start);
+        keep_start(s, before, &start);
     /* Before 1.22, threads of other languages have no start function. */
-    if (start->function_size == 0)
+    if (start.function_size == 0)
         return s->version < GOTRACE_FIRST_V2 ? OF_SYSTEM : NOT_KNOWN;
-    return function_is_system(start->function, start->function_size) ? OF_SYSTEM : OF_PROGRAM;
+    return function_is_system(start.function, start.function_size) ? OF_SYSTEM : OF_PROGRAM;
 }
 
 /* The same for a start stack. Many goroutines may have the same. */
@@ -85,9 +79,9 @@ static void learn(system_goroutines *s, const feed *source, const gotrace_event 
     bool ran = subject && e->to == GOTRACE_STATE_RUNNING;
     bool status = subject && (e->flags & GOTRACE_EVENT_INITIAL);
     uint64_t id = created || status || ran ? e->subject : e->goroutine;
-    uint64_t stack = created ? gotrace_event_start_stack(e) : ran && !status ? 0 : e->stack;
+    uint64_t stack = start_stack_of(e, id);
 
-    if (s->version < GOTRACE_FIRST_V2 && (!created || s->version < VERSION_WITH_START_STACK))
+    if (s->version < GOTRACE_FIRST_V2 && (!created || s->version < FIRST_START_STACK))
         return;
     if (id == 0 || e->kind == GOTRACE_KIND_SAMPLE || !(stack != 0 || created || ran))
         return;

@@ -48,7 +48,7 @@ void add_g_creation(tables *t, const watched_event *w)
 {
     enum table_number n = TABLE_g_transitions;
     const gotrace_event *e = w->e;
-    uint32_t start = stacks_of(t->s->stacks, states_start_stack(e));
+    uint32_t start = stacks_of(t->s->stacks, start_stack_of(e, e->subject));
     const int64_t cells[g_transitions_columns] = {
         [g_transitions_trace] = name_cell(t, n, t->name),
         [g_transitions_g] = (int64_t)e->subject,

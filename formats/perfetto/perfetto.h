@@ -17,6 +17,7 @@
 
 #include "formats/formats.h"
 #include "formats/common/feed.h"
+#include "formats/common/functions.h"
 #include "formats/common/idmap.h"
 #include "formats/common/system_goroutines.h"
 #include "formats/common/protobuf.h"
@@ -90,9 +91,6 @@ enum { CLOCK_REALTIME_ID = 1, CLOCK_MONOTONIC_ID = 3, CLOCK_BOOTTIME_ID = 6, CLO
 /* The process id of the first trace, and the difference to that of the next trace. Traces do not
  * contain process ids. */
 enum { PERFETTO_PID = 1000000, PERFETTO_PIDS = 2000000 };
-
-/* Earlier versions record an address instead of a stack for the start of a goroutine. */
-enum { VERSION_WITH_FUNCTIONS = 7 };
 
 /* Tracks that every file has; other tracks are numbered in order of appearance. */
 enum {
@@ -635,10 +633,9 @@ uint32_t track_unbegun(perfetto *p, const perfetto_goroutine *g);
 void track_proc(perfetto *p, int64_t id, perfetto_proc *proc);
 void track_task(perfetto *p, perfetto_task *task, uint64_t parent, const char *name, size_t size);
 void track_thread(perfetto *p, perfetto_thread *thread, const char *name);
-/* Sets the function where the goroutine starts: of the innermost or outermost frame of that
- * stack or, without a stack, the one found by reading ahead. */
-void goroutine_starts(perfetto *p, uint64_t id, perfetto_goroutine *g, uint64_t stack,
-                      bool outermost);
+/* Sets the function where the goroutine starts: of the outermost frame of that stack or, without a
+ * stack, the one found by reading ahead. shared: many goroutines have that stack. */
+void goroutine_starts(perfetto *p, uint64_t id, perfetto_goroutine *g, uint64_t stack, bool shared);
 void functions_free(perfetto *p);
 /* Describes an added track. Returns its uuid. */
 uint32_t track_added(perfetto *p, const char *name);

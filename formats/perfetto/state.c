@@ -45,15 +45,15 @@ static void remember_stack(perfetto *p, perfetto_goroutine *g, uint64_t id, prot
 
 static void goroutine_init(perfetto *p, uint64_t id, perfetto_goroutine *g, uint64_t start_stack)
 {
-    if (p->version >= VERSION_WITH_FUNCTIONS)
-        goroutine_starts(p, id, g, start_stack, false);
+    if (p->version >= FIRST_START_STACK)
+        goroutine_starts(p, id, g, start_stack, true);
     if (p->version >= GOTRACE_FIRST_V2) {
         if (wants(p, PART_PROCS))
             remember_stack(p, g, start_stack, intern_stack(p, start_stack));
         return;
     }
     g->start_stack = start_stack;
-    if (p->version >= VERSION_WITH_FUNCTIONS)
+    if (p->version >= FIRST_START_STACK)
         g->stack = start_stack;
 }
 
@@ -425,7 +425,7 @@ static bool is_repeated(const perfetto *p, const perfetto_goroutine *g, const go
 
 void goroutine_name(perfetto *p, uint64_t id, perfetto_goroutine *g, uint64_t stack)
 {
-    goroutine_starts(p, id, g, stack, true);
+    goroutine_starts(p, id, g, stack, false);
     if (g->function)
         track_goroutine(p, id, g);
 }

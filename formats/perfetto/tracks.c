@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "formats/perfetto/perfetto.h"
-#include "formats/common/functions.h"
 #include "formats/common/utf8.h"
 #include "core/hash.h"
 
@@ -72,10 +71,10 @@ static label goroutine_label(const perfetto *p, uint64_t id, const perfetto_goro
 
     l.text[0] = 'G';
     l.size = 1 + put_number(l.text + 1, id);
-    if (p->version < VERSION_WITH_FUNCTIONS && g->start_stack)
+    if (p->version < FIRST_START_STACK && g->start_stack)
         l.size += (size_t)snprintf(l.text + l.size, sizeof l.text - l.size, " 0x%llx",
                                    (unsigned long long)g->start_stack);
-    if (p->version < VERSION_WITH_FUNCTIONS)
+    if (p->version < FIRST_START_STACK)
         return l;
     if (!g->function)
         return l;
@@ -112,43 +111,28 @@ static const perfetto_function *shared_function(perfetto *p, const char *text, s
     return *slot = function;
 }
 
-/* The function of a stack's innermost or outermost frame; NULL if there is none. */
-static const perfetto_function *function_of(perfetto *p, uint64_t stack, bool outermost)
+/* The function of a stack's outermost frame; NULL if there is none. */
+static const perfetto_function *function_of(perfetto *p, uint64_t stack)
 {
-    enum { FRAMES = 1000 };
-    size_t depth = feed_stack_depth(&p->feed, stack);
-    gotrace_frame frame = {0};
+    gotrace_frame frame;
 
-    if (depth == 0 || depth > FRAMES)
+    if (!feed_outermost(&p->feed, stack, &frame) || frame.function_size == 0)
         return NULL;
-    if (outermost && depth > 1) {
-        gotrace_frame *frames = calloc(depth, sizeof *frames);
-        if (!frames) {
-            protobuf_fail(&p->w);
-            return NULL;
-        }
-        depth = feed_stack(&p->feed, stack, frames, depth);
-        if (depth > 0)
-            frame = frames[depth - 1];
-        free(frames);
-    } else {
-        feed_stack(&p->feed, stack, &frame, 1);
-    }
-    size_t size = frame.function_size < LONGEST_FUNCTION ? frame.function_size : LONGEST_FUNCTION;
-    return size > 0 ? shared_function(p, frame.function, size) : NULL;
+    return shared_function(p, frame.function,
+                           frame.function_size < LONGEST_FUNCTION ? frame.function_size
+                                                                  : LONGEST_FUNCTION);
 }
 
-void goroutine_starts(perfetto *p, uint64_t id, perfetto_goroutine *g, uint64_t stack,
-                      bool outermost)
+void goroutine_starts(perfetto *p, uint64_t id, perfetto_goroutine *g, uint64_t stack, bool shared)
 {
-    const perfetto_function **known = outermost ? NULL : idmap_find(&p->starts, stack);
+    const perfetto_function **known = shared ? idmap_find(&p->starts, stack) : NULL;
     const char *before = stack ? NULL : system_goroutines_start(&p->system, id);
 
     if (before)
         g->function = shared_function(p, before, strlen(before));
     else if (stack)
-        g->function = known ? *known : function_of(p, stack, outermost);
-    if (known || !stack || !g->function || outermost)
+        g->function = known ? *known : function_of(p, stack);
+    if (known || !stack || !g->function || !shared)
         return;
     known = idmap_insert(&p->starts, stack);
     if (known)

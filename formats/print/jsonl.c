@@ -39,6 +39,7 @@
  * Numbers above 2^63-1 are strings, because most JSON readers cannot represent them. Bytes that are
  * not UTF-8 become U+FFFD.
  */
+#include "formats/common/functions.h"
 #include "formats/common/lane.h"
 #include "formats/print/print.h"
 
@@ -183,9 +184,9 @@ static void print_stacks(out *o, const print_source *from, const gotrace_event *
     }
     if (gotrace_event_start_stack(event) != 0) {
         field_u64(o, "start", gotrace_event_start_stack(event));
-        if (from->version >= 7)
+        if (from->version >= FIRST_START_STACK)
             field_function(o, from, "start_func", gotrace_event_start_stack(event));
-        if (from->version >= 7 && from->frames)
+        if (from->version >= FIRST_START_STACK && from->frames)
             print_frames(o, from, "start_frames", gotrace_event_start_stack(event));
     }
     if (gotrace_event_cause(event) != 0)

@@ -13,6 +13,7 @@
  */
 #include "formats/print/print.h"
 
+#include "formats/common/functions.h"
 #include "formats/common/utf8.h"
 
 enum {
@@ -120,7 +121,7 @@ static void print_start(line *l, uint64_t start)
 {
     if (start == 0)
         return;
-    if (l->version >= 7) {
+    if (l->version >= FIRST_START_STACK) {
         print_function(l, "start=", start);
     } else {
         next_detail(l);
@@ -362,7 +363,8 @@ static void print_text_event(out *o, const print_source *from, const gotrace_eve
     if (from->frames) {
         print_frames(&l, "at ", event->stack);
         /* Up to 1.6 it is a PC, which the line contains. */
-        print_frames(&l, "start ", l.version >= 7 ? gotrace_event_start_stack(event) : 0);
+        print_frames(&l, "start ",
+                     l.version >= FIRST_START_STACK ? gotrace_event_start_stack(event) : 0);
     }
 }
 
