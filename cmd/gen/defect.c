@@ -9,6 +9,7 @@
 
 #include "formats/common/spool.h"
 #include "formats/common/out.h"
+#include "formats/common/vector.h"
 
 enum { PIECE = 256 * 1024, HEADER = 16 };
 
@@ -40,14 +41,11 @@ static gotrace_status fail(gotrace_error *error, gotrace_rule rule, int number, 
 
 static bool add_batch(gen_defect *d, const gotrace_record *record)
 {
-    if (d->batch_count == d->batch_capacity) {
-        size_t capacity = d->batch_capacity ? 2 * d->batch_capacity : 64;
-        gen_batch *batches = realloc(d->batches, capacity * sizeof *batches);
-        if (!batches)
-            return false;
-        d->batches = batches;
-        d->batch_capacity = capacity;
-    }
+    gen_batch *batches = vector_room(d->batches, &d->batch_capacity, d->batch_count,
+                                     sizeof *batches);
+    if (!batches)
+        return false;
+    d->batches = batches;
     d->batches[d->batch_count++] = (gen_batch){.offset = record->offset,
                                                .header = record->length,
                                                .owner = record->args[d->v2 ? 1 : 0],
@@ -147,16 +145,13 @@ static gotrace_status scan(gen_defect *d, gotrace_source *source, const gotrace_
 void gen_defect_patch(gen_defect *d, uint64_t offset, uint64_t drop, const void *bytes, size_t size,
                       uint64_t batch)
 {
-    if (d->patch_count == d->patch_capacity) {
-        size_t capacity = d->patch_capacity ? 2 * d->patch_capacity : 16;
-        gen_patch *patches = realloc(d->patches, capacity * sizeof *patches);
-        if (!patches) {
-            d->failed = true;
-            return;
-        }
-        d->patches = patches;
-        d->patch_capacity = capacity;
+    gen_patch *patches = vector_room(d->patches, &d->patch_capacity, d->patch_count,
+                                     sizeof *patches);
+    if (!patches) {
+        d->failed = true;
+        return;
     }
+    d->patches = patches;
     gen_patch *patch = &d->patches[d->patch_count++];
     *patch = (gen_patch){.offset = offset, .drop = drop, .size = size};
     if (size > 0)

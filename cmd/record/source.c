@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/malloc.h"
+#include "formats/common/vector.h"
 
 enum {
     VISIBLE_NS = 100000,      /* a store of another processor is visible after that time */
@@ -98,17 +99,10 @@ static void find_fault(source *s, const char *fault)
 /* Makes room for one more element. */
 static bool grow(source *s, void **array, size_t *capacity, size_t count, size_t element)
 {
-    if (count < *capacity)
-        return true;
-    size_t larger = *capacity ? 2 * *capacity : 64;
-    void *grown = reallocarray(*array, larger, element);
-    if (!grown) {
-        s->failed = true;
-        return false;
-    }
-    *array = grown;
-    *capacity = larger;
-    return true;
+    void *grown = vector_room(*array, capacity, count, element);
+    *array = grown ? grown : *array;
+    s->failed = s->failed || !grown;
+    return grown;
 }
 
 /* ---- stacks ---------------------------------------------------------------------------------- */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "formats/analyse/selection.h"
-#include "formats/analyse/vector.h"
+#include "formats/common/vector.h"
 
 /* Bytes of the expression that a message shows. */
 enum { MOST_SHOWN = 20 };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/analyse/vector.h"
+#include "formats/common/vector.h"
 
 const char *const cause_names[CAUSES] = {
     [CAUSE_CREATED] = "created",
@@ -102,16 +102,9 @@ statistics *statistics_new(const statistics_each *each, stacks_detail detail)
 
 static bool reserve_name(figures *f, uint32_t name)
 {
-    if (name < f->names)
-        return true;
-    size_t larger = ((size_t)name + 1) * 2;
-    uint32_t *by_name = realloc(f->by_name, larger * sizeof *by_name);
-    if (!by_name)
-        return false;
-    memset(by_name + f->names, 0, (larger - f->names) * sizeof *by_name);
-    f->by_name = by_name;
-    f->names = larger;
-    return true;
+    uint32_t *by_name = vector_zeroed(f->by_name, &f->names, name, sizeof *by_name);
+    f->by_name = by_name ? by_name : f->by_name;
+    return by_name;
 }
 
 void *stat_make_figure(figures *f, uint32_t name, size_t size)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "formats/analyse/statistics_run.h"
-#include "formats/analyse/vector.h"
+#include "formats/common/vector.h"
 
 /* ---- times ------------------------------------------------------------------------------------
  */
@@ -174,16 +174,9 @@ static uint32_t reason_index(run *r, const interval *i)
 /* Grows an array that is indexed by the number of a stack; false if memory is refused. */
 static bool reserve_stack(void **items, size_t *room, uint32_t stack, size_t size)
 {
-    if (stack < *room)
-        return true;
-    size_t larger = ((size_t)stack + 1) * 2;
-    char *moved = realloc(*items, larger * size);
-    if (!moved)
-        return false;
-    memset(moved + *room * size, 0, (larger - *room) * size);
-    *items = moved;
-    *room = larger;
-    return true;
+    void *moved = vector_zeroed(*items, room, stack, size);
+    *items = moved ? moved : *items;
+    return moved;
 }
 
 /* The figure of the interval's stack, state and reason. */

@@ -5,7 +5,7 @@
 
 #include "formats/analyse/path.h"
 #include "formats/analyse/selector.h"
-#include "formats/analyse/vector.h"
+#include "formats/common/vector.h"
 
 typedef struct open_region {
     uint32_t name;

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "formats/analyse/vector.h"
+#include "formats/common/vector.h"
 
 void longest_init(longest *l, uint64_t most)
 {

@@ -1,4 +1,5 @@
 #include "formats/analyse/matcher.h"
+#include "formats/common/vector.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,16 +18,11 @@ void matcher_free(matcher *m)
 
 uint8_t *matcher_verdict(matcher_verdicts *v, uint32_t number)
 {
-    if (number >= v->room) {
-        size_t room = ((size_t)number + 64) * 2;
-        uint8_t *moved = realloc(v->by_number, room);
-        if (!moved)
-            return NULL;
-        memset(moved + v->room, 0, room - v->room);
-        v->by_number = moved;
-        v->room = room;
-    }
-    return &v->by_number[number];
+    uint8_t *by_number = vector_zeroed(v->by_number, &v->room, number, 1);
+    if (!by_number)
+        return NULL;
+    v->by_number = by_number;
+    return &by_number[number];
 }
 
 static uint8_t *verdict_of(matcher *m, matcher_verdicts *v, uint32_t number)

@@ -5,7 +5,7 @@
 
 #include "formats/analyse/search.h"
 #include "formats/analyse/states.h"
-#include "formats/analyse/vector.h"
+#include "formats/common/vector.h"
 
 typedef struct open_region {
     uint32_t name, stack;

@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "formats/analyse/vector.h"
+#include "formats/common/vector.h"
 
 const char *const path_part_names[PATH_PART_KINDS] = {
 #define PATH_NAME(name, text) [PATH_##name] = text,

@@ -6,7 +6,7 @@
 
 #include "core/malloc.h"
 #include "formats/analyse/histogram.h"
-#include "formats/analyse/vector.h"
+#include "formats/common/vector.h"
 #include "formats/common/functions.h"
 
 /* An interval that counts only if the goroutine never runs. */

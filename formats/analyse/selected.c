@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "formats/analyse/selector.h"
-#include "formats/analyse/vector.h"
+#include "formats/common/vector.h"
 
 /* Ids are mostly consecutive: a set of many has pages of bits. */
 enum { WORDS = 8, PAGE_BITS = 64 * WORDS };

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "formats/analyse/vector.h"
+#include "formats/common/vector.h"
 
 enum { NANO = 1000000000, MOST_SHOWN = 60 };
 

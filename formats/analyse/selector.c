@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "formats/analyse/states.h"
-#include "formats/analyse/vector.h"
+#include "formats/common/vector.h"
 
 /* What a region is in. */
 enum { OF_TASK = 1, OF_REGION = 2 };

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "formats/analyse/statistics_run.h"
-#include "formats/analyse/vector.h"
+#include "formats/common/vector.h"
 #include "formats/common/functions.h"
 
 static span_figure *span_of(run *r, figures *f, uint32_t name)

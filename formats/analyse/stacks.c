@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/malloc.h"
-#include "formats/analyse/vector.h"
+#include "formats/common/vector.h"
 #include "formats/common/placeholder.h"
 
 stacks *stacks_new(stacks_detail detail)

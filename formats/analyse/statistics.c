@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "formats/analyse/statistics_run.h"
-#include "formats/analyse/vector.h"
+#include "formats/common/vector.h"
 
 /* ---- the users of the intervals ---------------------------------------------------------------
  */

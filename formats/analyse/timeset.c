@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "formats/analyse/vector.h"
+#include "formats/common/vector.h"
 
 static bool append(timespans *t, timespan made)
 {

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "formats/analyse/vector.h"
+#include "formats/common/vector.h"
 
 /* More procs than any machine has; the numbers come from the file. */
 enum { MOST_PROCS = 1 << 16 };

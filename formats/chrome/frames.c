@@ -10,6 +10,7 @@
  * valid until the end.
  */
 #include "formats/chrome/chrome.h"
+#include "formats/common/vector.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -161,16 +162,15 @@ static size_t read_stack(chrome_frames *frames, uint64_t stack)
 {
     size_t depth = feed_stack_depth(frames->source, stack);
 
-    if (depth > frames->buffer_size) {
-        gotrace_frame *larger = realloc(frames->buffer, depth * sizeof *larger);
-        if (!larger) {
-            frames->failed = true;
-            return 0;
-        }
-        frames->buffer = larger;
-        frames->buffer_size = depth;
+    if (depth == 0)
+        return 0;
+    gotrace_frame *larger = vector_fit(frames->buffer, &frames->buffer_size, depth, sizeof *larger);
+    if (!larger) {
+        frames->failed = true;
+        return 0;
     }
-    return depth > 0 ? feed_stack(frames->source, stack, frames->buffer, depth) : 0;
+    frames->buffer = larger;
+    return feed_stack(frames->source, stack, larger, depth);
 }
 
 static uint32_t look_up(chrome_frames *frames, uint64_t stack)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "formats/common/fill_error.h"
+#include "formats/common/vector.h"
 
 static gotrace_status no_memory(gotrace_error *error)
 {
@@ -13,14 +14,10 @@ static gotrace_status no_memory(gotrace_error *error)
 
 static bool remember(experiments *x, const gotrace_record *r)
 {
-    if (x->count == x->capacity) {
-        size_t capacity = x->capacity ? 2 * x->capacity : 16;
-        experiment_batch *more = realloc(x->batches, capacity * sizeof *more);
-        if (!more)
-            return false;
-        x->batches = more;
-        x->capacity = capacity;
-    }
+    experiment_batch *more = vector_room(x->batches, &x->capacity, x->count, sizeof *more);
+    if (!more)
+        return false;
+    x->batches = more;
     x->batches[x->count++] = (experiment_batch){
         .experiment = r->args[0],
         .offset = r->offset + r->length - r->data_size,

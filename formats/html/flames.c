@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "formats/html/html.h"
+#include "formats/common/vector.h"
 
 /* What a frame shows: a name, of a function or, if bit 0 is set, of a state. */
 typedef uint64_t frame_key;
@@ -121,16 +122,12 @@ static uint32_t name_index(flames *f, uint32_t name)
 {
     if (f->index[name])
         return f->index[name] - 1;
-    if (f->used_count == f->used_room) {
-        size_t room = f->used_room ? 2 * f->used_room : 256;
-        uint32_t *used = realloc(f->used, room * sizeof *used);
-        if (!used) {
-            f->h->failed = true;
-            return 0;
-        }
-        f->used = used;
-        f->used_room = room;
+    uint32_t *used = vector_room(f->used, &f->used_room, f->used_count, sizeof *used);
+    if (!used) {
+        f->h->failed = true;
+        return 0;
     }
+    f->used = used;
     f->used[f->used_count] = name;
     f->index[name] = (uint32_t)++f->used_count;
     return f->index[name] - 1;

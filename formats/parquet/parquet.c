@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/analyse/vector.h"
+#include "formats/common/vector.h"
 
 /* ---- cells ------------------------------------------------------------------------------------
  */

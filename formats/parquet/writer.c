@@ -10,6 +10,7 @@
 #include "core/thread.h"
 #include "formats/common/utf8.h"
 #include "formats/parquet/group.h"
+#include "formats/common/vector.h"
 
 static const char magic[] = "PAR1";
 enum {
@@ -351,14 +352,10 @@ static uint32_t find_or_add(group *g, size_t first)
         g->text.size = first;
         return number;
     }
-    if (g->text_count == g->text_room) {
-        size_t room = g->text_room ? 2 * g->text_room : 64;
-        group_text *texts = realloc(g->texts, room * sizeof *texts);
-        if (!texts)
-            return 0;
-        g->texts = texts;
-        g->text_room = room;
-    }
+    group_text *texts = vector_room(g->texts, &g->text_room, g->text_count, sizeof *texts);
+    if (!texts)
+        return 0;
+    g->texts = texts;
     g->texts[g->text_count++] = (group_text){first, size};
     gt_lookup_put(&g->lookup, slot, hash, (uint32_t)g->text_count);
     return (uint32_t)g->text_count;

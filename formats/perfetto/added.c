@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "formats/perfetto/perfetto.h"
+#include "formats/common/vector.h"
 
 /* The ends of the open slices of a track, the outermost first. */
 typedef struct added {
@@ -37,16 +38,12 @@ static void begin_slice(added *a, const perfetto_slice *slice)
     static const char category[] = "path", details[] = "details";
     protobuf *w = &a->p->w;
     end_slices(a, slice->begin);
-    if (a->count == a->capacity) {
-        size_t capacity = a->capacity ? 2 * a->capacity : 16;
-        int64_t *ends = reallocarray(a->ends, capacity, sizeof *ends);
-        if (!ends) {
-            protobuf_fail(w);
-            return;
-        }
-        a->ends = ends;
-        a->capacity = capacity;
+    int64_t *ends = vector_room(a->ends, &a->capacity, a->count, sizeof *ends);
+    if (!ends) {
+        protobuf_fail(w);
+        return;
     }
+    a->ends = ends;
     a->ends[a->count++] = slice->end;
     event_begin(a, SLICE_BEGIN, slice->begin);
     protobuf_string(w, EVENT_CATEGORY, category, sizeof category - 1);

@@ -7,6 +7,7 @@
 
 #include "formats/perfetto/perfetto.h"
 #include "core/hash.h"
+#include "formats/common/vector.h"
 
 enum {
     /* The incremental state is cleared when a table has this many entries, or names this many
@@ -341,17 +342,14 @@ static gotrace_frame *stack_frames(perfetto *p, uint64_t id, size_t depth)
 {
     perfetto_interned *in = &p->interned;
 
-    if (depth > in->buffer_size) {
-        gotrace_frame *larger = reallocarray(in->buffer, depth, sizeof *larger);
-        if (!larger) {
-            protobuf_fail(&p->w);
-            return NULL;
-        }
-        in->buffer = larger;
-        in->buffer_size = depth;
+    gotrace_frame *frames = vector_fit(in->buffer, &in->buffer_size, depth, sizeof *frames);
+    if (!frames) {
+        protobuf_fail(&p->w);
+        return NULL;
     }
-    feed_stack(&p->feed, id, in->buffer, depth);
-    return in->buffer;
+    in->buffer = frames;
+    feed_stack(&p->feed, id, frames, depth);
+    return frames;
 }
 
 /* The stack with this innermost frame and caller; NULL if memory is refused. */

@@ -5,6 +5,7 @@
 #include "formats/perfetto/perfetto.h"
 #include "formats/common/utf8.h"
 #include "core/hash.h"
+#include "formats/common/vector.h"
 
 /* Order of the groups below the process. */
 enum {
@@ -430,15 +431,11 @@ void lane_release(perfetto *p, perfetto_lanes *lanes, uint32_t track)
     /* A reader that starts late does not know tracks of an earlier epoch. */
     if (track <= p->epoch_track)
         return;
-    if (lanes->count == lanes->capacity) {
-        size_t capacity = lanes->capacity ? 2 * lanes->capacity : 16;
-        uint32_t *larger = reallocarray(lanes->free, capacity, sizeof *larger);
-        if (!larger) {
-            protobuf_fail(&p->w);
-            return;
-        }
-        lanes->free = larger;
-        lanes->capacity = capacity;
+    uint32_t *larger = vector_room(lanes->free, &lanes->capacity, lanes->count, sizeof *larger);
+    if (!larger) {
+        protobuf_fail(&p->w);
+        return;
     }
+    lanes->free = larger;
     lanes->free[lanes->count++] = track;
 }

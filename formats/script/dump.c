@@ -12,6 +12,7 @@
 #include "formats/common/idmap.h"
 #include "formats/common/rows_by_meaning.h"
 #include "formats/script/script.h"
+#include "formats/common/vector.h"
 
 #define SECOND ((uint64_t)1000000000)
 /* The longest time in a script: longer ones do not fit into 64 bits. */
@@ -86,15 +87,13 @@ static void add_stack(dumper *d, const char *name, uint64_t stack, unsigned whic
     size_t depth = stack ? gotrace_reader_stack_depth(d->reader, stack) : 0;
     if (depth == 0)
         return;
-    if (depth > d->capacities[which]) {
-        gotrace_frame *moved = realloc(d->frames[which], 2 * depth * sizeof *moved);
-        if (!moved) {
-            out_fail(d->o, ENOMEM);
-            return;
-        }
-        d->frames[which] = moved;
-        d->capacities[which] = 2 * depth;
+    gotrace_frame *frames = vector_fit(d->frames[which], &d->capacities[which], depth,
+                                       sizeof *frames);
+    if (!frames) {
+        out_fail(d->o, ENOMEM);
+        return;
     }
+    d->frames[which] = frames;
     script_value *value = add(d, name, SCRIPT_STACK);
     value->frames = d->frames[which];
     value->frame_count = gotrace_reader_stack(d->reader, stack, d->frames[which], depth);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "formats/trace/version.h"
+#include "formats/common/vector.h"
 
 /* ---- events and their arguments -------------------------------------------------------------- */
 
@@ -189,13 +190,12 @@ static bool load_frames(version_converter *c, uint64_t source, size_t *count)
 {
     *count = 0;
     size_t depth = gotrace_reader_stack_depth(c->reader, source);
-    if (depth > c->frame_capacity) {
-        gotrace_frame *more = realloc(c->frames, depth * sizeof *more);
-        if (!more)
-            return version_no_memory(c);
-        c->frames = more;
-        c->frame_capacity = depth;
-    }
+    if (depth == 0)
+        return true;
+    gotrace_frame *frames = vector_fit(c->frames, &c->frame_capacity, depth, sizeof *frames);
+    if (!frames)
+        return version_no_memory(c);
+    c->frames = frames;
     *count = gotrace_reader_stack(c->reader, source, c->frames, depth);
     return true;
 }

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "formats/trace/version.h"
+#include "formats/common/vector.h"
 
 /* The target's row for that change of a goroutine or proc. */
 static const gotrace_event_spec *change(const version_converter *c, gotrace_state from,
@@ -161,15 +162,10 @@ static bool list_busy(version_converter *c, int64_t proc, proc_state *p)
 {
     if (p->listed || !runs_goroutine(p))
         return true;
-    if (c->busy_count == c->busy_capacity) {
-        size_t capacity = c->busy_capacity ? 2 * c->busy_capacity : 64;
-        uint64_t *larger = reallocarray(c->busy_procs, capacity, sizeof *larger);
-        if (!larger)
-            return version_no_memory(c);
-        c->busy_procs = larger;
-        c->busy_capacity = capacity;
-    }
-    uint64_t *heap = c->busy_procs;
+    uint64_t *heap = vector_room(c->busy_procs, &c->busy_capacity, c->busy_count, sizeof *heap);
+    if (!heap)
+        return version_no_memory(c);
+    c->busy_procs = heap;
     size_t i = c->busy_count++;
     for (; i > 0 && (uint64_t)proc < heap[(i - 1) / 2]; i = (i - 1) / 2)
         heap[i] = heap[(i - 1) / 2];
