@@ -215,7 +215,7 @@ static bool go_to_piece(gotrace_reader *reader, const job *j)
     }
     reader->quiet = false;
     save_places(reader, j->places);
-    o->until = j->before;
+    o->heap.until = j->before;
     return gt_order_seek(reader, o, j->before + 1);
 }
 
@@ -482,7 +482,7 @@ static bool adopt_order(gotrace_reader *reader, const job *j)
     }
     for (uint32_t i = 0; i < o->sorted; i++)
         gt_cursor_restore(reader, &o->cursors[i], &j->places[o->sorted + i]);
-    o->until = j->until;
+    o->heap.until = j->until;
     return j->until == INT64_MAX || gt_order_seek(reader, o, j->until + 1);
 }
 

@@ -6,72 +6,23 @@
  */
 #include "read/v1/cursor.h"
 
-#include <string.h>
-
 #include "read/v1/index.h"
 #include "read/v1/values.h"
-
-enum {
-    /* Zeroed bytes after the window, more than the values of any record decoded without bounds
-     * checks. */
-    SLACK = 128,
-};
-
-static uint64_t offset_of(const gt_cursor *c, const uint8_t *p)
-{
-    return c->base + (uint64_t)(p - c->window);
-}
-
-static void set_limit(gt_cursor *c, size_t have)
-{
-    c->limit = c->window + have;
-    c->safe = have >= SLACK ? c->limit - SLACK + 1 : c->window;
-}
-
-/* Makes at least `need` bytes of the current run available from p on, or all that are left. */
-static bool refill(gotrace_reader *reader, gt_cursor *c, size_t need)
-{
-    size_t left = (size_t)(c->limit - c->p);
-    if (need > c->window_size) {
-        void *grown = gt_resize(&reader->heap, c->window, c->window_size + SLACK, need + SLACK);
-        if (!grown)
-            return gt_fail_memory(reader);
-        c->p = (uint8_t *)grown + (c->p - c->window);
-        c->window = grown;
-        c->window_size = need;
-    }
-    c->base = offset_of(c, c->p);
-    memmove(c->window, c->p, left);
-    uint64_t ahead = c->run_end - c->base - left;
-    size_t room = c->window_size - left;
-    if (room > ahead)
-        room = (size_t)ahead;
-    if (!gt_read_again(reader, c->base + left, c->window + left, room))
-        return false;
-    gt_progress(reader, room);
-    c->p = c->window;
-    set_limit(c, left + room);
-    memset(c->window + left + room, 0, SLACK);
-    return true;
-}
 
 /* Moves to the proc's next run; the cursor ends after the last one. */
 static bool next_run(gotrace_reader *reader, gt_cursor *c)
 {
     if (c->next_run == GT_NONE) {
-        c->run_end = 0;
+        c->w.end = 0;
         return true;
     }
     const gt_run *run = &reader->index.runs[c->next_run];
     c->next_run = run->next;
-    c->p = c->window;
-    set_limit(c, 0);
-    c->base = run->offset;
-    c->run_end = run->end;
+    gt_file_window_move(&c->w, run->offset, run->end);
     c->record = run->record;
     /* The run starts with the header of that batch, or (before the first batch) without one. */
     c->batch = run->batch == GOTRACE_NO_OFFSET ? GOTRACE_NO_OFFSET : run->batch - 1;
-    return refill(reader, c, 0);
+    return gt_file_window_fill(reader, &c->w, 0);
 }
 
 /* Decodes a varint of which ten bytes can be read. Sets *bad if it does not end there or has more
@@ -93,7 +44,7 @@ static inline uint64_t value(const uint8_t **p, bool *bad)
 
 static bool report_arity(gotrace_reader *reader, const gt_cursor *c, const gt_frame *frame)
 {
-    gt_place place = {offset_of(c, c->p), c->batch, c->record};
+    gt_place place = {gt_offset_of(&c->w, c->w.p), c->batch, c->record};
     gotrace_error error;
     return !gt_v1_wrong_values(reader, frame, place, &error) ||
            gt_report(reader, error.rule, place, "%s", error.message);
@@ -137,7 +88,7 @@ static void make_event(gt_cursor *c, const gt_frame *frame, const uint64_t *v, g
     c->ticks = (int64_t)((uint64_t)c->ticks + *v++);
     e->ticks = c->ticks;
     e->seq = c->seq;
-    e->offset = offset_of(c, c->p);
+    e->offset = gt_offset_of(&c->w, c->w.p);
     e->record = c->record;
     e->batch = c->batch;
     e->type = shape->full;
@@ -146,7 +97,7 @@ static void make_event(gt_cursor *c, const gt_frame *frame, const uint64_t *v, g
     for (unsigned i = 0; i < 3; i++)
         e->args[i] = i < shape->slots ? *v++ : 0;
     e->stack = shape->flags & GOTRACE_SPEC_STACK ? *v : 0;
-    e->data_at = frame->data ? (uint32_t)(frame->data - c->p) : 0;
+    e->data_at = frame->data ? (uint32_t)(frame->data - c->w.p) : 0;
     e->data_size = (uint32_t)frame->data_size;
     set_context(e, &c->goroutine, shape);
     if (is_sorted_separately(c->shapes, e, c->with_seq))
@@ -192,20 +143,18 @@ static bool decode_slowly(gotrace_reader *reader, gt_cursor *c, gt_event *e, boo
     const gt_v1_shape *shapes = c->shapes;
     int version = reader->summary.version;
     *made = false;
-    while (gt_wire_frame(shapes, version, reader->limits.string_bytes, c->p,
-                         (size_t)(c->limit - c->p), &frame) != GT_WIRE_OK) {
-        uint64_t at = offset_of(c, c->p);
-        if (frame.size > c->run_end - at) /* the first pass stopped inside this record */
+    while (gt_wire_frame(shapes, version, reader->limits.string_bytes, c->w.p,
+                         (size_t)(c->w.limit - c->w.p), &frame) != GT_WIRE_OK) {
+        uint64_t at = gt_offset_of(&c->w, c->w.p);
+        if (frame.size > c->w.end - at) /* the first pass stopped inside this record */
             return next_run(reader, c);
         if ((shapes[frame.type].flags & GOTRACE_SPEC_FRAMES) ||
             frame.length > reader->index.longest_record) { /* skipped, whatever its size */
-            c->base = at + frame.size;
             c->record++;
-            c->p = c->window;
-            set_limit(c, 0);
-            return refill(reader, c, 0);
+            gt_file_window_move(&c->w, at + frame.size, c->w.end);
+            return gt_file_window_fill(reader, &c->w, 0);
         }
-        if (!refill(reader, c, (size_t)frame.size))
+        if (!gt_file_window_fill(reader, &c->w, (size_t)frame.size))
             return false;
     }
     if (((shapes[frame.type].flags & GOTRACE_SPEC_TIMED) || frame.type == GOTRACE_V1_Batch) &&
@@ -213,7 +162,7 @@ static bool decode_slowly(gotrace_reader *reader, gt_cursor *c, gt_event *e, boo
         !decode_values(reader, c, &frame, e, made))
         return false;
     c->record++;
-    c->p += frame.size;
+    c->w.p += frame.size;
     return true;
 }
 
@@ -275,12 +224,12 @@ GT_INLINE bool decode_fast(fast_state *t, const gt_v1_shape *shapes, bool with_s
  * with_seq. */
 GT_INLINE uint32_t decode_plain(gt_cursor *c, gt_event *e, uint32_t room, bool with_seq)
 {
-    fast_state t = {c->p, c->ticks, c->goroutine, c->seq};
-    const uint8_t *safe = c->safe;
+    fast_state t = {c->w.p, c->ticks, c->goroutine, c->seq};
+    const uint8_t *safe = c->w.safe;
     int64_t until = c->until;
     const gt_v1_shape *shapes = c->shapes;
     gt_event *last = c->last, *first = e, *end = e + room;
-    uint64_t shift = c->base - (uint64_t)(uintptr_t)c->window, record = c->record;
+    uint64_t shift = c->w.base - (uint64_t)(uintptr_t)c->w.bytes, record = c->record;
     while (e < end && t.p < safe) {
         e->offset = shift + (uint64_t)(uintptr_t)t.p;
         if (!decode_fast(&t, shapes, with_seq, e))
@@ -294,7 +243,7 @@ GT_INLINE uint32_t decode_plain(gt_cursor *c, gt_event *e, uint32_t room, bool w
         if (t.ticks > until)
             break;
     }
-    c->p = t.p;
+    c->w.p = t.p;
     c->ticks = t.ticks;
     c->goroutine = t.goroutine;
     c->seq = t.seq;
@@ -320,18 +269,18 @@ static inline bool is_filled(const gt_cursor *c, const gt_event *start, const gt
 static bool decode_up_to(gotrace_reader *reader, gt_cursor *c, const gt_event *start,
                          const gt_event *end)
 {
-    while (c->run_end) {
+    while (c->w.end) {
         decode_half(c, end);
         if (is_filled(c, start, end))
             return true;
-        if (c->p >= c->safe && offset_of(c, c->limit) < c->run_end) {
-            if (!refill(reader, c, 0))
+        if (c->w.p >= c->w.safe && gt_offset_of(&c->w, c->w.limit) < c->w.end) {
+            if (!gt_file_window_fill(reader, &c->w, 0))
                 return false;
-            if (c->p < c->safe)
+            if (c->w.p < c->w.safe)
                 continue;
         }
         bool made = false;
-        if (c->p == c->limit ? !next_run(reader, c) : !decode_slowly(reader, c, c->end, &made))
+        if (c->w.p == c->w.limit ? !next_run(reader, c) : !decode_slowly(reader, c, c->end, &made))
             return false;
         c->end += made;
         if (is_filled(c, start, end))
@@ -356,7 +305,6 @@ bool gt_cursor_fill(gotrace_reader *reader, gt_cursor *c)
 bool gt_cursor_open(gotrace_reader *reader, gt_cursor *c, uint32_t proc, uint32_t run,
                     gt_buffers buffers)
 {
-    const gt_proc_index *index = &reader->index.procs[proc];
     *c = (gt_cursor){.has_head = true,
                      .with_seq = reader->summary.version < GT_FIRST_NUMBERED,
                      .shapes = reader->index.shapes,
@@ -366,14 +314,12 @@ bool gt_cursor_open(gotrace_reader *reader, gt_cursor *c, uint32_t proc, uint32_
                      .proc = proc,
                      .until = c->until,
                      .next_run = run};
-    c->window_size = index->summary.bytes < buffers.window ? (size_t)index->summary.bytes
-                                                           : buffers.window;
-    c->window = gt_resize(&reader->heap, NULL, 0, c->window_size + SLACK);
-    if (!c->window)
-        return gt_fail_memory(reader);
     for (uint32_t i = 0; i < 2 * buffers.half; i++)
         buffers.events[i].proc = proc;
-    return next_run(reader, c) && gt_cursor_fill(reader, c);
+    uint64_t bytes = reader->index.procs[proc].summary.bytes;
+    return gt_file_window_open(reader, &c->w,
+                               bytes < buffers.window ? (size_t)bytes : buffers.window) &&
+           next_run(reader, c) && gt_cursor_fill(reader, c);
 }
 
 bool gt_cursor_skip(gotrace_reader *reader, gt_cursor *c)
@@ -393,8 +339,8 @@ gt_cursor_place gt_cursor_save(const gt_cursor *c)
     return (gt_cursor_place){.head = *c->head,
                              .has_head = true,
                              .next_run = c->next_run,
-                             .at = offset_of(c, c->p),
-                             .run_end = c->run_end,
+                             .at = gt_offset_of(&c->w, c->w.p),
+                             .run_end = c->w.end,
                              .ticks = c->ticks,
                              .goroutine = c->goroutine,
                              .record = c->record,
@@ -406,18 +352,14 @@ void gt_cursor_restore(gotrace_reader *reader, gt_cursor *c, const gt_cursor_pla
     c->running = NULL;
     c->has_head = place->has_head;
     if (!c->has_head) {
-        if (c->window)
-            gt_cursor_close(reader, c);
+        gt_cursor_close(reader, c);
         return;
     }
     c->head = c->last = c->events;
     c->end = c->events + 1;
     *c->head = place->head;
     c->next_run = place->next_run;
-    c->p = c->window;
-    set_limit(c, 0);
-    c->base = place->at;
-    c->run_end = place->run_end;
+    gt_file_window_move(&c->w, place->at, place->run_end);
     c->ticks = place->ticks;
     c->goroutine = place->goroutine;
     c->record = place->record;
@@ -437,7 +379,5 @@ bool gt_places_equal(const gt_cursor_place *a, const gt_cursor_place *b)
 
 void gt_cursor_close(gotrace_reader *reader, gt_cursor *c)
 {
-    gt_free(&reader->heap, c->window, c->window_size + SLACK);
-    c->window = NULL;
-    c->p = c->limit = c->safe = NULL;
+    gt_file_window_close(reader, &c->w);
 }

@@ -6,6 +6,7 @@
 
 #include "read/goroutines.h"
 #include "read/handle.h"
+#include "read/window.h"
 
 enum {
     /* Flag in gt_event.flags, besides GOTRACE_EVENT_*: a GoSysCall that blocks, according to the
@@ -54,22 +55,16 @@ typedef struct gt_cursor {
     uint32_t proc;
     gt_goroutine *running; /* order.c: cache of the goroutine found last */
     /* State of decoding. */
-    const uint8_t *p;    /* read position in the window */
-    const uint8_t *safe; /* before this, the values of a record can be read without bounds checks */
     const gt_v1_shape *shapes;
-    gt_event *last;       /* the last event decoded */
-    int64_t ticks;        /* of that event */
-    int64_t until;        /* an event after this is the last one that gt_cursor_fill decodes */
-    uint64_t goroutine;   /* the goroutine that runs on the proc after that event */
-    uint64_t seq;         /* of that event (until 1.6) */
-    uint64_t record;      /* of the record at p */
-    uint64_t batch;       /* of the batch at p */
-    uint64_t base;        /* offset in the file of window[0] */
-    const uint8_t *limit; /* end of the current run's bytes in the window */
-    uint64_t run_end;     /* of the current run */
-    uint32_t next_run;    /* or GT_NONE */
-    uint8_t *window;
-    size_t window_size;
+    gt_event *last;     /* the last event decoded */
+    int64_t ticks;      /* of that event */
+    int64_t until;      /* an event after this is the last one that gt_cursor_fill decodes */
+    uint64_t goroutine; /* the goroutine that runs on the proc after that event */
+    uint64_t seq;       /* of that event (until 1.6) */
+    uint64_t record;    /* of the record at p */
+    uint64_t batch;     /* of the batch at p */
+    uint32_t next_run;  /* or GT_NONE */
+    gt_file_window w;   /* the bytes of the current run; its end is 0 after the last one */
 } gt_cursor;
 
 /* The buffers of a cursor: a window of at most that size, and room for 2 * half events. */

@@ -38,38 +38,7 @@ static uint64_t subject_of(const gt_order_rule *rule, const gt_event *e)
 
 static void heap_push(gt_order *o, gt_cursor *c)
 {
-    size_t i = o->heap_count++;
-    int64_t key = gt_cursor_key(c);
-    o->heap[o->heap_count].key = o->until;
-    while (i > 0 && key < o->heap[(i - 1) / 2].key) {
-        o->heap[i] = o->heap[(i - 1) / 2];
-        i = (i - 1) / 2;
-    }
-    o->heap[i] = (gt_order_entry){key, c};
-}
-
-/* Moves an entry from the top down to its place. */
-static void heap_sink(gt_order *o, gt_order_entry moved)
-{
-    size_t i = 0, child;
-    while ((child = 2 * i + 1) < o->heap_count) {
-        child += child + 1 < o->heap_count && o->heap[child + 1].key < o->heap[child].key;
-        if (moved.key <= o->heap[child].key)
-            break;
-        o->heap[i] = o->heap[child];
-        i = child;
-    }
-    o->heap[i] = moved;
-}
-
-static gt_cursor *heap_pop(gt_order *o)
-{
-    gt_cursor *top = o->heap[0].cursor;
-    gt_order_entry moved = o->heap[--o->heap_count];
-    o->heap[o->heap_count].key = o->until;
-    if (o->heap_count)
-        heap_sink(o, moved);
-    return top;
+    gt_cursor_heap_push(&o->heap, gt_cursor_key(c), c);
 }
 
 static uint32_t number_of(const gt_order *o, const gt_cursor *c)
@@ -156,9 +125,9 @@ bool gt_order_seek(gotrace_reader *reader, gt_order *o, int64_t ticks)
 
 void gt_order_continue(gt_order *o, int64_t until)
 {
-    int64_t before = o->until;
-    o->until = until;
-    o->heap[0].key = until;
+    int64_t before = o->heap.until;
+    o->heap.until = until;
+    o->heap.entries[0].key = until;
     for (uint32_t i = 0; i < o->count; i++) {
         gt_cursor *c = &o->cursors[i];
         c->until = until;
@@ -178,11 +147,11 @@ static bool open_cursors(gotrace_reader *reader, gt_order *o, int64_t until)
             !gt_cursor_open(reader, &o->cursors[i], i, run, gt_order_buffers(reader, o, i)))
             return false;
     }
-    o->until = o->heap[0].key = until;
+    o->heap.until = o->heap.entries[0].key = until;
     for (uint32_t i = 0; i < o->count; i++)
         if (o->cursors[i].has_head && gt_cursor_key(&o->cursors[i]) <= until)
             heap_push(o, &o->cursors[i]);
-    o->first_ticks = o->heap[0].key;
+    o->first_ticks = o->heap.entries[0].key;
     return true;
 }
 
@@ -199,7 +168,7 @@ gt_order *gt_order_alloc(gotrace_reader *reader, gt_goroutines *goroutines)
     o->count = (uint32_t)reader->index.proc_count + 1;
     o->sorted = o->count - 1;
     o->rows = old ? &reader->index.exits : &reader->index.samples;
-    o->last_ticks = o->until = INT64_MIN;
+    o->last_ticks = INT64_MIN;
     o->max_wait = INT64_MAX;
     gt_table_init(&o->in_place, &reader->heap);
     size_t window;
@@ -208,8 +177,8 @@ gt_order *gt_order_alloc(gotrace_reader *reader, gt_goroutines *goroutines)
     o->event_count = (size_t)o->count * 2 * half;
     o->events = gt_calloc(&reader->heap, o->event_count, sizeof *o->events);
     o->cursors = gt_calloc(&reader->heap, o->count, sizeof *o->cursors);
-    o->heap = gt_calloc(&reader->heap, o->count + (size_t)1, sizeof *o->heap);
-    if (!o->events || !o->cursors || !o->heap ||
+    if (!o->events || !o->cursors ||
+        !gt_cursor_heap_open(&reader->heap, &o->heap, o->count, INT64_MIN) ||
         !gt_waits_init(&o->waits, &reader->heap, o->count)) {
         gt_fail_memory(reader);
         gt_order_free(reader, o);
@@ -233,8 +202,7 @@ gt_order *gt_order_new(gotrace_reader *reader, gt_goroutines *goroutines, int64_
 void gt_order_close(gotrace_reader *reader, gt_order *o)
 {
     for (uint32_t i = 0; o->cursors && i < o->count; i++)
-        if (o->cursors[i].window)
-            gt_cursor_close(reader, &o->cursors[i]);
+        gt_cursor_close(reader, &o->cursors[i]);
 }
 
 void gt_order_free(gotrace_reader *reader, gt_order *o)
@@ -244,7 +212,7 @@ void gt_order_free(gotrace_reader *reader, gt_order *o)
     gt_order_close(reader, o);
     gt_free(&reader->heap, o->events, o->event_count * sizeof *o->events);
     gt_free(&reader->heap, o->cursors, o->count * sizeof *o->cursors);
-    gt_free(&reader->heap, o->heap, (o->count + (size_t)1) * sizeof *o->heap);
+    gt_cursor_heap_close(&reader->heap, &o->heap);
     gt_waits_free(&o->waits);
     gt_table_free(&o->in_place);
     gt_free(&reader->heap, o, sizeof *o);
@@ -474,21 +442,20 @@ GT_INLINE bool choose(const gotrace_reader *reader, gt_order *o)
     gt_cursor *c = o->current;
     if (c) {
         int64_t key = gt_cursor_key(c);
-        if (key <= o->heap[0].key)
+        if (key <= o->heap.entries[0].key)
             return true;
-        if (key <= o->until) {
-            o->current = o->heap[0].cursor;
-            heap_sink(o, (gt_order_entry){key, c});
+        if (key <= o->heap.until) {
+            o->current = gt_cursor_heap_replace(&o->heap, key, c);
             return true;
         }
         o->current = NULL;
     }
-    if (o->heap_count == 0) {
-        if (o->until < INT64_MAX || o->assumed || o->waits.parked_count == 0)
+    if (o->heap.count == 0) {
+        if (o->heap.until < INT64_MAX || o->assumed || o->waits.parked_count == 0)
             return false;
         force_earliest(reader, o);
     }
-    o->current = heap_pop(o);
+    o->current = gt_cursor_heap_pop(&o->heap);
     return true;
 }
 
@@ -596,7 +563,7 @@ static bool is_moved(gotrace_reader *reader, gt_order *o, const gt_event *e, boo
  * events that are held back. At the end of the trace it may be INT64_MAX. */
 static inline bool is_earlier(const gt_order *o, int64_t ticks)
 {
-    return o->ahead ? ticks < o->ahead->ticks : ticks <= o->until;
+    return o->ahead ? ticks < o->ahead->ticks : ticks <= o->heap.until;
 }
 
 /* The next end of a system call that precedes other events; NULL if there is none. A time
@@ -632,7 +599,7 @@ static bool earlier_exit(gotrace_reader *reader, gt_order *o, gt_event **event)
 /* Whether there are only ends of system calls left before the events that are held back. */
 static bool is_clean_end(const gotrace_reader *reader, const gt_order *o)
 {
-    return gt_order_is_clean(o) && o->next_exit <= o->until &&
+    return gt_order_is_clean(o) && o->next_exit <= o->heap.until &&
            gt_spill_peek(&reader->index.exits) != NULL;
 }
 

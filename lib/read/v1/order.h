@@ -11,14 +11,9 @@
 #define GT_ORDER_H
 
 #include "read/assume.h"
+#include "read/cursor_heap.h"
 #include "read/v1/cursor.h"
 #include "read/waits.h"
-
-/* A cursor in the heap, by the time of its first event (until 1.6: by its sequence number). */
-typedef struct gt_order_entry {
-    int64_t key;
-    gt_cursor *cursor;
-} gt_order_entry;
 
 /* What an event requires of a goroutine, and how it changes it. The required sequence number is the
  * current one (any), an argument, or a constant; masks select without branches. */
@@ -36,9 +31,7 @@ struct gt_order {
     gt_event *events;        /* of all cursors */
     size_t event_count;
     gt_cursor *cursors; /* one per proc, then one for samples or (until 1.6) ends of system calls */
-    gt_order_entry *heap; /* [0] is the earliest; a sentinel with key `until` is always last */
-    size_t heap_count;
-    int64_t until;       /* later events are held back: their cursors are not in the heap */
+    gt_cursor_heap heap; /* events later than `until` are held back: their cursors are not in it */
     gt_cursor *current;  /* the cursor being read, which is not in the heap; NULL if none */
     gt_event *ahead;     /* merged event that earlier ends of system calls precede */
     int64_t next_exit;   /* time of the earliest of those, INT64_MAX also if there is none */

@@ -9,30 +9,6 @@
 
 #include "read/v2/v2.h"
 
-static uint64_t offset_of(const gt_v2_cursor *c, const uint8_t *p)
-{
-    return c->base + (uint64_t)(p - c->window);
-}
-
-/* Reads more of the batch, from p on. */
-static bool refill(gotrace_reader *reader, gt_v2_cursor *c)
-{
-    size_t left = (size_t)(c->limit - c->p);
-    c->base = offset_of(c, c->p);
-    memmove(c->window, c->p, left);
-    uint64_t ahead = c->end_of_batch - c->base - left;
-    size_t room = c->window_size - left;
-    if (room > ahead)
-        room = (size_t)ahead;
-    if (!gt_read_again(reader, c->base + left, c->window + left, room))
-        return false;
-    gt_progress(reader, room);
-    c->p = c->window;
-    c->limit = c->window + left + room;
-    memset(c->window + left + room, 0, GT_V2_SLACK);
-    return true;
-}
-
 /* A thread begins a batch after the last event of the one before. Source: Go 1.27,
  * runtime/tracebuf.go, traceWriter.refill. */
 static bool check_start(gotrace_reader *reader, const gt_v2_cursor *c, const gt_batch *batch)
@@ -55,11 +31,9 @@ static bool open_batch(gotrace_reader *reader, gt_v2_cursor *c)
         return false;
     c->batch = c->next_batch;
     c->next_batch = batch->next;
-    c->p = c->limit = c->window;
-    c->base = batch->data;
-    c->end_of_batch = batch->data + batch->size;
+    gt_file_window_move(&c->w, batch->data, batch->data + batch->size);
     c->time = 0;
-    return refill(reader, c);
+    return gt_file_window_fill(reader, &c->w, 0);
 }
 
 /* A varint of which ten bytes can be read. */
@@ -71,13 +45,13 @@ static inline bool value(const uint8_t **p, uint64_t *v)
 bool gt_v2_read_batch(gotrace_reader *reader, struct gt_v2 *v2, const gt_batch *batch, size_t *size)
 {
     if (!v2->buffer) {
-        v2->buffer = gt_resize(&reader->heap, NULL, 0, GT_V2_MAX_BATCH + GT_V2_SLACK);
+        v2->buffer = gt_resize(&reader->heap, NULL, 0, GT_V2_MAX_BATCH + GT_SLACK);
         if (!v2->buffer)
             return gt_fail_memory(reader);
     }
     if (gt_read_bytes(reader, batch->data, v2->buffer, batch->size, size) < 0)
         return gt_fail(reader);
-    memset(v2->buffer + *size, 0, GT_V2_SLACK);
+    memset(v2->buffer + *size, 0, GT_SLACK);
     return true;
 }
 
@@ -94,18 +68,18 @@ const uint8_t *gt_v2_read_record(const struct gt_v2 *v2, const uint8_t *p, const
 /* Nothing shows where the next record begins after an unreadable one. */
 static bool leave_batch(gotrace_reader *reader, gt_v2_cursor *c, const char *what)
 {
-    gt_place at = {offset_of(c, c->p), c->batch, GOTRACE_NO_OFFSET};
-    uint64_t size = c->end_of_batch - at.offset;
+    gt_place at = {gt_offset_of(&c->w, c->w.p), c->batch, GOTRACE_NO_OFFSET};
+    uint64_t size = c->w.end - at.offset;
     bool go_on = gt_report(reader, GOTRACE_RULE_BATCH_EVENT, at,
                            "%s (type %u); the rest of the batch, %llu byte%s, cannot be read", what,
-                           *c->p, (unsigned long long)size, gt_plural(size));
+                           *c->w.p, (unsigned long long)size, gt_plural(size));
     reader->summary.unread_bytes += size;
-    c->p = c->limit;
-    c->end_of_batch = offset_of(c, c->p);
+    c->w.p = c->w.limit;
+    c->w.end = gt_offset_of(&c->w, c->w.p);
     return go_on;
 }
 
-/* Decodes events from e on, until `end` or until fewer than GT_V2_SLACK bytes are left, at least
+/* Decodes events from e on, until `end` or until fewer than GT_SLACK bytes are left, at least
  * one. Returns the end of the decoded events; sets *bad if the next record is not valid. */
 static gt_v2_event *decode(gotrace_reader *reader, gt_v2_cursor *c, gt_v2_event *e,
                            const gt_v2_event *end, const char **bad)
@@ -113,8 +87,8 @@ static gt_v2_event *decode(gotrace_reader *reader, gt_v2_cursor *c, gt_v2_event 
     const struct gt_v2 *v2 = reader->v2;
     gotrace_summary *summary = &reader->summary;
     const double ns_per_tick = v2->ns_per_tick;
-    const uint8_t *p = c->p, *limit = c->limit;
-    const uint64_t shift = c->base - (uint64_t)(uintptr_t)c->window;
+    const uint8_t *p = c->w.p, *limit = c->w.limit;
+    const uint64_t shift = c->w.base - (uint64_t)(uintptr_t)c->w.bytes;
     const uint64_t batch = c->batch;
     int64_t time = c->time;
     do {
@@ -146,8 +120,8 @@ static gt_v2_event *decode(gotrace_reader *reader, gt_v2_cursor *c, gt_v2_event 
         e++;
         summary->type_records[type]++;
         summary->type_bytes[type] += (uint64_t)(p - start);
-    } while (e < end && limit - p >= GT_V2_SLACK);
-    c->p = p;
+    } while (e < end && limit - p >= GT_SLACK);
+    c->w.p = p;
     c->time = time;
     return e;
 }
@@ -158,11 +132,11 @@ static bool make_ready(gotrace_reader *reader, gt_v2_cursor *c, bool *ok)
 {
     *ok = true;
     for (;;) {
-        bool all = offset_of(c, c->limit) == c->end_of_batch;
-        if (c->limit - c->p >= GT_V2_SLACK || (all && c->p < c->limit))
+        bool all = gt_offset_of(&c->w, c->w.limit) == c->w.end;
+        if (c->w.p < c->w.safe || (all && c->w.p < c->w.limit))
             return true;
         if (!all)
-            *ok = refill(reader, c);
+            *ok = gt_file_window_fill(reader, &c->w, 0);
         else if (c->next_batch != GT_NONE)
             *ok = open_batch(reader, c);
         else
@@ -192,8 +166,7 @@ bool gt_v2_cursor_fill(gotrace_reader *reader, gt_v2_cursor *c)
     reader->v2->generations[reader->v2->current].summary.timed_records += n;
     if (n == 0) {
         c->has_head = false;
-        gt_free(&reader->heap, c->window, c->window_size + GT_V2_SLACK);
-        c->window = NULL;
+        gt_file_window_close(reader, &c->w);
     }
     return true;
 }
@@ -205,13 +178,10 @@ static bool open_cursor(gotrace_reader *reader, gt_v2_cursor *c, size_t window)
     for (uint32_t i = c->next_batch; i != GT_NONE; i = v2->batches[i].next)
         if (v2->batches[i].size > largest)
             largest = v2->batches[i].size;
-    c->window_size = largest < window ? largest : window;
-    c->window = gt_resize(&reader->heap, NULL, 0, c->window_size + GT_V2_SLACK);
-    if (!c->window)
-        return gt_fail_memory(reader);
     c->has_head = true;
     c->head = c->events;
-    return open_batch(reader, c) && gt_v2_cursor_fill(reader, c);
+    return gt_file_window_open(reader, &c->w, largest < window ? largest : window) &&
+           open_batch(reader, c) && gt_v2_cursor_fill(reader, c);
 }
 
 /* Creates a cursor for each thread with event batches, and links its batches in file order. */
@@ -267,8 +237,8 @@ bool gt_v2_open_cursors(gotrace_reader *reader, struct gt_v2 *v2, gt_generation 
         window = LEAST_WINDOW;
     v2->event_count = n * 2 * half;
     v2->events = gt_calloc(&reader->heap, v2->event_count, sizeof *v2->events);
-    v2->heap = gt_calloc(&reader->heap, n + 1, sizeof *v2->heap);
-    if (!v2->events || !v2->heap || !gt_waits_init(&v2->waits, &reader->heap, n))
+    if (!v2->events || !gt_cursor_heap_open(&reader->heap, &v2->heap, n, INT64_MAX) ||
+        !gt_waits_init(&v2->waits, &reader->heap, n))
         return gt_fail_memory(reader);
     for (size_t i = 0; i < n; i++) {
         gt_v2_cursor *c = &v2->cursors[i];
@@ -284,14 +254,11 @@ bool gt_v2_open_cursors(gotrace_reader *reader, struct gt_v2 *v2, gt_generation 
 void gt_v2_close_cursors(gotrace_reader *reader, struct gt_v2 *v2)
 {
     for (size_t i = 0; i < v2->cursor_count; i++)
-        if (v2->cursors[i].window)
-            gt_free(&reader->heap, v2->cursors[i].window, v2->cursors[i].window_size + GT_V2_SLACK);
-    if (v2->heap)
-        gt_free(&reader->heap, v2->heap, (v2->cursor_count + 1) * sizeof *v2->heap);
+        gt_file_window_close(reader, &v2->cursors[i].w);
+    gt_cursor_heap_close(&reader->heap, &v2->heap);
     gt_free(&reader->heap, v2->events, v2->event_count * sizeof *v2->events);
     gt_waits_free(&v2->waits);
     v2->waits = (gt_waits){0};
     v2->events = NULL;
-    v2->heap = NULL;
     v2->cursor_count = v2->event_count = 0;
 }

@@ -155,7 +155,7 @@ void gt_v2_end(gotrace_reader *reader)
     gt_v2_close_cursors(reader, v2);
     gt_free(&reader->heap, v2->cursors, v2->cursor_capacity * sizeof *v2->cursors);
     gt_free(&reader->heap, v2->samples, v2->sample_capacity * sizeof *v2->samples);
-    gt_free(&reader->heap, v2->buffer, v2->buffer ? GT_V2_MAX_BATCH + GT_V2_SLACK : 0);
+    gt_free(&reader->heap, v2->buffer, v2->buffer ? GT_V2_MAX_BATCH + GT_SLACK : 0);
     for (size_t i = 0; i < v2->tasks.capacity; i++)
         if (v2->tasks.slots[i].value)
             gt_free(&reader->heap, (void *)(uintptr_t)v2->tasks.slots[i].value, sizeof(gt_v2_task));

@@ -17,35 +17,7 @@
 
 static void heap_push(struct gt_v2 *v2, gt_v2_cursor *c)
 {
-    size_t i = v2->heap_count++;
-    int64_t key = c->head->time;
-    while (i > 0 && key < v2->heap[(i - 1) / 2].key) {
-        v2->heap[i] = v2->heap[(i - 1) / 2];
-        i = (i - 1) / 2;
-    }
-    v2->heap[i] = (struct gt_v2_entry){key, c};
-}
-
-static void heap_sink(struct gt_v2 *v2, struct gt_v2_entry moved)
-{
-    size_t i = 0, child;
-    while ((child = 2 * i + 1) < v2->heap_count) {
-        child += child + 1 < v2->heap_count && v2->heap[child + 1].key < v2->heap[child].key;
-        if (moved.key <= v2->heap[child].key)
-            break;
-        v2->heap[i] = v2->heap[child];
-        i = child;
-    }
-    v2->heap[i] = moved;
-}
-
-static gt_v2_cursor *heap_pop(struct gt_v2 *v2)
-{
-    gt_v2_cursor *top = v2->heap[0].cursor;
-    struct gt_v2_entry moved = v2->heap[--v2->heap_count];
-    if (v2->heap_count)
-        heap_sink(v2, moved);
-    return top;
+    gt_cursor_heap_push(&v2->heap, c->head->time, c);
 }
 
 /* ---- waiting ------------------------------------------------------------------------------- */
@@ -198,12 +170,10 @@ static bool enter_generation(gotrace_reader *reader, struct gt_v2 *v2, gt_genera
         return false;
     if (!gt_v2_open_cursors(reader, v2, g))
         return false;
-    v2->heap_count = 0;
-    v2->proc_searches = 0;
     for (size_t i = 0; i < v2->cursor_count; i++)
         if (v2->cursors[i].has_head)
             heap_push(v2, &v2->cursors[i]);
-    if (v2->initial == 0 && v2->heap_count)
+    if (v2->initial == 0 && v2->heap.count)
         v2->initial = v2->generation;
     return put_sync(reader, v2, gt_v2_ns(g->summary.begin, v2->ns_per_tick), g);
 }
@@ -236,7 +206,7 @@ static bool next_generation(gotrace_reader *reader, struct gt_v2 *v2, bool *end)
 /* Whether any remaining event, including waiting ones, is not later than that time. */
 static bool comes_first(const struct gt_v2 *v2, int64_t time)
 {
-    return (v2->heap_count && v2->heap[0].key <= time) ||
+    return (v2->heap.count && v2->heap.entries[0].key <= time) ||
            (v2->current_cursor && v2->current_cursor->head->time <= time) ||
            (v2->waits.parked_count && gt_waits_earliest(&v2->waits) <= time);
 }
@@ -266,13 +236,13 @@ static bool put_sample(gotrace_reader *reader, struct gt_v2 *v2)
 __attribute__((noinline)) static gt_v2_cursor *choose_other(gotrace_reader *reader,
                                                             struct gt_v2 *v2, bool *ok)
 {
-    if (v2->heap_count == 0 && v2->waits.parked_count == 0)
+    if (v2->heap.count == 0 && v2->waits.parked_count == 0)
         return NULL;
-    if (v2->heap_count == 0 && !force(reader, v2)) {
+    if (v2->heap.count == 0 && !force(reader, v2)) {
         *ok = false;
         return NULL;
     }
-    return v2->current_cursor = heap_pop(v2);
+    return v2->current_cursor = gt_cursor_heap_pop(&v2->heap);
 }
 
 /* Selects the next cursor: the same as before while it is the earliest. NULL at the end, and (with
@@ -284,11 +254,9 @@ GT_INLINE gt_v2_cursor *choose(gotrace_reader *reader, struct gt_v2 *v2, bool *o
     if (!c)
         return choose_other(reader, v2, ok);
     int64_t key = c->head->time;
-    if (v2->heap_count == 0 || v2->heap[0].key >= key)
+    if (v2->heap.entries[0].key >= key)
         return c;
-    v2->current_cursor = v2->heap[0].cursor;
-    heap_sink(v2, (struct gt_v2_entry){key, c});
-    return v2->current_cursor;
+    return v2->current_cursor = gt_cursor_heap_replace(&v2->heap, key, c);
 }
 
 /* Tables are written last: up to 1.25 only they show whether a generation is cut off. */

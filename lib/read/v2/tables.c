@@ -484,7 +484,7 @@ static bool load_batches(gotrace_reader *reader, struct gt_v2 *v2, gt_generation
     expect_entries(v2, g, tables);
     v2->sample_count = v2->next_sample = 0;
     if (!v2->buffer) {
-        v2->buffer = gt_resize(&reader->heap, NULL, 0, GT_V2_MAX_BATCH + GT_V2_SLACK);
+        v2->buffer = gt_resize(&reader->heap, NULL, 0, GT_V2_MAX_BATCH + GT_SLACK);
         if (!v2->buffer)
             return gt_fail_memory(reader);
     }

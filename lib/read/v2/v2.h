@@ -10,7 +10,6 @@
  *   order.c       merges the events of all threads. In v2 order and state cannot be separated,
  *                 because an event is ready when the states fit:
  *   follow.c      requirements and effects of events
- *   resume.c      the proc of a thread if its start is lost
  *   status.c      statuses, ranges, tasks and regions
  *   output.c      the events that are returned
  *   model.c       names that outlive a generation; begin and end of reading
@@ -25,14 +24,15 @@
 #include "read/assume.h"
 #include "read/handle.h"
 #include "core/times.h"
+#include "read/cursor_heap.h"
 #include "read/waits.h"
+#include "read/window.h"
 
 enum {
     GT_V2_MAX_BATCH = 64 << 10, /* tracev2.MaxBatchSize */
     GT_V2_MAX_FRAMES = 128,     /* tracev2.MaxFramesPerStack */
     GT_V2_MAX_STRING = 1 << 10, /* tracev2.MaxEventTrailerDataSize */
     GT_V2_VALUES = 5,           /* of an event: its time, and at most four arguments */
-    GT_V2_SLACK = 128,          /* zeroed bytes after events: more than any timed event takes */
 };
 
 /* Content of a batch, determined by its first record. */
@@ -102,12 +102,8 @@ typedef struct gt_v2_cursor {
     uint32_t half, number;
     bool has_head, forced;
     gt_v2_thread *thread; /* NULL: events without a thread */
-    const uint8_t *p, *limit;
-    uint8_t *window;
-    size_t window_size;
-    uint64_t base; /* offset in the file of window[0] */
-    uint64_t end_of_batch;
-    uint64_t batch; /* of the current batch */
+    gt_file_window w;     /* of the current batch */
+    uint64_t batch;       /* of the current batch */
     uint32_t next_batch;
     int64_t time; /* of the last event decoded, 0 at the start of a batch */
 } gt_v2_cursor;
@@ -176,11 +172,7 @@ struct gt_v2 {
     gt_names *names;
     const char **kept; /* by id: copies of strings of this generation, see gt_v2_name */
     size_t kept_count; /* the larger ids are not in the array of the table */
-    struct gt_v2_entry {
-        int64_t key;
-        gt_v2_cursor *cursor;
-    } * heap;
-    size_t heap_count;
+    gt_cursor_heap heap;
     gt_v2_cursor *current_cursor; /* the cursor being read, which is not in the heap; NULL: none */
     gt_waits waits;
     gt_follow follow;
@@ -191,7 +183,6 @@ struct gt_v2 {
     int64_t last_time; /* of the last event; times strictly increase */
     uint64_t outputs;  /* number of events */
     gt_v2_disorder disorder;
-    unsigned proc_searches;  /* in this generation; see resume.c */
     bool entered;            /* a generation has begun */
     gt_assumptions *assumed; /* the state before this generation is not known; NULL: it is known */
     struct gt_ahead *ahead;  /* threads that check later generations; NULL: none */

@@ -31,7 +31,7 @@ static void damaged(const whole *w, const uint8_t *p, const char *what)
     gt_error_set(w->damage, GOTRACE_RULE_BATCH_EVENT, place, "%s (type %u)", what, *p);
 }
 
-/* Moves after n numbers; GT_V2_SLACK bytes can be read. NULL: one has more than 64 bits. How many
+/* Moves after n numbers; GT_SLACK bytes can be read. NULL: one has more than 64 bits. How many
  * numbers a record has cannot be predicted, so that there is no branch on it. */
 static inline const uint8_t *skip_numbers(const uint8_t *p, unsigned n)
 {
@@ -48,7 +48,7 @@ static inline const uint8_t *skip_numbers(const uint8_t *p, unsigned n)
     return p;
 }
 
-/* Adds the difference of time at p; GT_V2_SLACK bytes can be read. */
+/* Adds the difference of time at p; GT_SLACK bytes can be read. */
 __attribute__((noinline)) static void add_time(whole *w, const uint8_t *p)
 {
     uint64_t ticks = 0;
