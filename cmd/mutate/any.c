@@ -74,9 +74,8 @@ static bool change_value(mutate *m)
         return false;
     mutate_change *change = mutate_note(m, "value", piece);
     change->argument = is_frame ? "frame" : r.args[n]->name;
-    change->from_to = true;
-    change->from = from;
-    change->to = r.values[n] = to;
+    mutate_set_values(change, from, to);
+    r.values[n] = to;
     /* A changed size is kept, not corrected. */
     piece->exact |= mutate_is_head(m, at);
     return mutate_close(m, piece, &r);
@@ -99,10 +98,7 @@ static bool change_type(mutate *m)
     size_t count = gotrace_event_args(spec, m->version, args);
     for (size_t i = 0; i < count && i < r.record.arg_count; i++)
         values[i] = r.values[i];
-    mutate_change *change = mutate_note(m, "type", &m->now.list[at]);
-    change->from_to = true;
-    change->from = r.record.spec->code;
-    change->to = spec->code;
+    mutate_set_values(mutate_note(m, "type", &m->now.list[at]), r.record.spec->code, spec->code);
     bool has_data = spec->flags & GOTRACE_SPEC_DATA;
     return mutate_set_record(m, &m->now.list[at], spec, values, count, has_data ? "other" : NULL,
                              has_data ? 5 : 0);
@@ -166,10 +162,8 @@ static bool move_record(mutate *m)
     size_t at = mutate_pick(m, mutate_is_record), to = mutate_pick(m, mutate_is_record);
     if (at == SIZE_MAX || at == to)
         return false;
-    mutate_change *change = mutate_note(m, "record moved", &m->now.list[at]);
-    change->from_to = true;
-    change->from = m->now.list[at].offset;
-    change->to = m->now.list[to].offset;
+    mutate_set_values(mutate_note(m, "record moved", &m->now.list[at]), m->now.list[at].offset,
+                      m->now.list[to].offset);
     return at < to ? mutate_exchange(m, at, at + 1, to) : mutate_exchange(m, to, at, at + 1);
 }
 
@@ -274,10 +268,7 @@ static bool change_frames(mutate *m)
     if (at == SIZE_MAX || !mutate_open(m, &m->now.list[at], &r) ||
         r.record.arg_count < r.fixed + per)
         return false;
-    mutate_change *change = mutate_note(m, "frames", &m->now.list[at]);
-    change->from_to = true;
-    change->from = r.values[1];
-    change->to = r.values[1] - 1;
+    mutate_set_values(mutate_note(m, "frames", &m->now.list[at]), r.values[1], r.values[1] - 1);
     r.record.widths = NULL;
     if (mutate_chance(m, 2))
         r.values[1]--; /* the frame itself is kept */
@@ -293,10 +284,7 @@ static bool change_version(mutate *m)
     int version = versions[mutate_below(m, count)];
     if (version == m->version || m->header_size < PARTS_HEADER)
         return false;
-    mutate_change *change = mutate_note(m, "version", NULL);
-    change->from_to = true;
-    change->from = (uint64_t)m->version;
-    change->to = (uint64_t)version;
+    mutate_set_values(mutate_note(m, "version", NULL), (uint64_t)m->version, (uint64_t)version);
     memset(m->header, 0, sizeof m->header);
     char header[PARTS_HEADER + 1] = "";
     snprintf(header, sizeof header, "go 1.%d trace", version);

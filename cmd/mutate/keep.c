@@ -178,9 +178,7 @@ static bool renumber(mutate *m)
     how.to = how.highest + 1 + mutate_below(m, 1000);
     mutate_change *change = mutate_note(m, what[n], NULL);
     change->argument = name;
-    change->from_to = true;
-    change->from = how.from;
-    change->to = how.to;
+    mutate_set_values(change, how.from, how.to);
     return each_value(m, &how, rename_one);
 }
 
@@ -221,10 +219,7 @@ static bool change_frequency(mutate *m)
     }
     if (!found)
         return false;
-    mutate_change *change = mutate_note(m, "frequency multiplied", NULL);
-    change->from_to = true;
-    change->from = 1;
-    change->to = factor;
+    mutate_set_values(mutate_note(m, "frequency multiplied", NULL), 1, factor);
     return true;
 }
 
@@ -313,10 +308,8 @@ static bool lengthen(mutate *m)
     mutate_record r;
     if (at == SIZE_MAX || !mutate_open(m, &m->now.list[at], &r))
         return false;
-    mutate_change *change = mutate_note(m, "form", &m->now.list[at]);
-    change->from_to = true;
-    change->from = r.record.form;
-    change->to = r.record.form = 3;
+    mutate_set_values(mutate_note(m, "form", &m->now.list[at]), r.record.form, 3);
+    r.record.form = 3;
     r.record.widths = NULL;
     return mutate_close(m, &m->now.list[at], &r);
 }

@@ -149,6 +149,14 @@ static inline bool mutate_chance(mutate *m, unsigned one_of)
 /* Add a change to the variant's description; never NULL. */
 mutate_change *mutate_note(mutate *m, const char *what, const mutate_piece *piece);
 
+/* What a change replaced, and with what. */
+static inline void mutate_set_values(mutate_change *change, uint64_t from, uint64_t to)
+{
+    change->from_to = true;
+    change->from = from;
+    change->to = to;
+}
+
 /* Enlarge a list; drop the bytes of rewritten pieces. */
 bool mutate_grow(mutate *m, void *list, size_t *capacity, size_t count, size_t size);
 void mutate_forget(mutate *m);

@@ -264,10 +264,8 @@ bool mutate_pad(mutate *m)
     unsigned width = m->widths[n];
     if (width >= WIDEST)
         return false;
-    mutate_change *change = mutate_note(m, "bytes of a number", &m->now.list[at]);
-    change->from_to = true;
-    change->from = width;
-    change->to = m->widths[n] = (uint8_t)(width + 1 + mutate_below(m, WIDEST - width));
+    m->widths[n] = (uint8_t)(width + 1 + mutate_below(m, WIDEST - width));
+    mutate_set_values(mutate_note(m, "bytes of a number", &m->now.list[at]), width, m->widths[n]);
     return mutate_close(m, &m->now.list[at], &r);
 }
 
@@ -276,10 +274,7 @@ bool mutate_text(mutate *m, size_t at, const char *text, size_t size)
     mutate_record r;
     if (at == SIZE_MAX || !mutate_open(m, &m->now.list[at], &r))
         return false;
-    mutate_change *change = mutate_note(m, "text", &m->now.list[at]);
-    change->from_to = true;
-    change->from = r.record.data_size;
-    change->to = size;
+    mutate_set_values(mutate_note(m, "text", &m->now.list[at]), r.record.data_size, size);
     r.record.data = text;
     r.record.data_size = size;
     r.record.widths = NULL;

@@ -27,9 +27,9 @@ static bool flip(mutate *m, size_t at, mutate_change *change)
 {
     change->what = "bit flipped";
     change->size = 1;
-    change->from_to = true;
-    change->from = m->result.bytes[at];
-    change->to = m->result.bytes[at] ^= (uint8_t)(1u << mutate_below(m, 8));
+    uint8_t from = m->result.bytes[at];
+    m->result.bytes[at] ^= (uint8_t)(1u << mutate_below(m, 8));
+    mutate_set_values(change, from, m->result.bytes[at]);
     return true;
 }
 
@@ -37,9 +37,9 @@ static bool byte(mutate *m, size_t at, mutate_change *change)
 {
     change->what = "byte changed";
     change->size = 1;
-    change->from_to = true;
-    change->from = m->result.bytes[at];
-    change->to = m->result.bytes[at] = (uint8_t)(change->from + 1 + mutate_below(m, 255));
+    uint8_t from = m->result.bytes[at];
+    m->result.bytes[at] = (uint8_t)(from + 1 + mutate_below(m, 255));
+    mutate_set_values(change, from, m->result.bytes[at]);
     return true;
 }
 
@@ -91,9 +91,7 @@ static bool duplicate_bytes(mutate *m, size_t at, mutate_change *change)
     size_t size = span(m, at), to = mutate_below(m, m->result.count);
     change->what = "bytes doubled";
     change->size = size;
-    change->from_to = true;
-    change->from = at;
-    change->to = to;
+    mutate_set_values(change, at, to);
     memcpy(bytes, m->result.bytes + at, size);
     return splice(m, to, 0, bytes, size);
 }
