@@ -342,7 +342,7 @@ tsan-tests:
 $(addprefix tsan-,$(THREAD_TESTS)): tsan-%: tsan-tests
 	@TSAN_OPTIONS=exitcode=99 CK_FORK=no build/tsan/tests/$*
 $(addprefix tsan-,$(RECORD_TESTS)): tsan-%: tsan-tests
-	@TSAN_OPTIONS=exitcode=99 build/tsan/tests/$*
+	@TSAN_OPTIONS=exitcode=99 ALL=1 build/tsan/tests/$*
 threads: $(addprefix tsan-,$(THREAD_TESTS) $(RECORD_TESTS)) ## unit tests and program with threads, under ThreadSanitizer
 	@BUILD=build/tsan tests/threads/run.sh
 

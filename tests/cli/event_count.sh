@@ -29,20 +29,24 @@ counts() {
     rm -rf tables $good out.html
 }
 
-for name in gccgo-http go1.19-gc go1.21-user go1.22-gens go1.23-iter go1.25-gensprof go1.26-flightboth go1.27-seconds; do
-    sample $name.trace
-    size=$(stat -c %s $name.trace)
-    head -c $((size * 2 / 3)) $name.trace >$name.cut
-    cp $name.trace $name.zeros
-    dd if=/dev/zero of=$name.zeros bs=1 seek=$((size / 2)) count=300 conv=notrunc status=none
-    cp $name.trace $name.byte
-    printf '\377' | dd of=$name.byte bs=1 seek=$((size / 3)) conv=notrunc status=none
+names=(go1.19-gc go1.22-gens go1.26-flightboth)
+[ -z "${ALL:-}" ] || names+=(gccgo-http go1.21-user go1.23-iter go1.25-gensprof go1.27-seconds)
+for name in "${names[@]}"; do
+    sample "$name.trace"
+    size=$(stat -c %s "$name.trace")
+    head -c $((size * 2 / 3)) "$name.trace" >"$name.cut"
+    cp "$name.trace" "$name.zeros"
+    dd if=/dev/zero of="$name.zeros" bs=1 seek=$((size / 2)) count=300 conv=notrunc status=none
+    cp "$name.trace" "$name.byte"
+    printf '\377' | dd of="$name.byte" bs=1 seek=$((size / 3)) conv=notrunc status=none
 done
 # Until 1.10 there is no sample.
 for version in 5 8; do gotrace convert -q --to go1.$version -o go1.$version.trace go1.19-gc.trace; done
 sample unsound/go1.21-cgothread.trace unsound.trace
 for file in *; do
     counts "$file" >log
-    echo "$file $(wc -l <log) $(sed 's/.*: *//' log | sort -u | tr '\n' ' ')"
-    [ "$(sed 's/.*: *//' log | sort -u | wc -l)" = 1 ] || cat log
+    if [ "$(sed 's/.*: *//' log | sort -u | wc -l)" != 1 ] || [ "$(wc -l <log)" -lt 11 ]; then
+        echo "== $file"
+        cat log
+    fi
 done

@@ -5,9 +5,9 @@ tables() { python3 -B "$TRACES/../../tests/cli/parquet.py" "$@"; }
 table() { tables rows "$@"; }
 
 echo '== every table of every trace'
-for version in 5 7 8 9 10 11 19 21 22 23 25 26; do
-    gotrace gen --go 1.$version --cover --events 0 -o cover-1.$version.trace
-    gotrace gen --go 1.$version --events 3000 -o gen-1.$version.trace
+for version in $(all_versions); do
+    gotrace gen --go "$version" --cover --events 0 -o "cover-$version.trace"
+    gotrace gen --go "$version" --events 3000 -o "gen-$version.trace"
 done
 mapfile -t samples < <(all_samples)
 tables check gotrace "${samples[@]}" ./*.trace

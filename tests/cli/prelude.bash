@@ -39,6 +39,15 @@ all_samples() {
     printf '%s\n' "${files[@]}"
 }
 
+# all_versions: print every version that is written; without ALL, or where runs are slow, the first and the last of each group.
+all_versions() {
+    if [ -n "${ALL:-}" ] && ! is_slow; then
+        echo 1.5 1.7 1.8 1.9 1.10 1.11 1.19 1.21 1.22 1.23 1.25 1.26
+    else
+        echo 1.5 1.10 1.21 1.22 1.26
+    fi
+}
+
 # skip REASON: this machine cannot run the test.
 skip() {
     echo "$1" >&2

@@ -90,7 +90,13 @@ interrupted gotrace reduce --test ./slower -o small.trace old.trace 2>&1
 [ ! -e small.trace ] || echo 'a trace was written'
 
 echo '== a command that prints without end'
-run gotrace reduce --timeout 1 --test "exec yes >&2; :" --stderr '^y' -o small.trace damaged.trace
+cat >endless <<'END'
+#!/bin/sh
+yes | head -c 1000000 >&2
+while echo y >&2; do sleep 0.05; done
+END
+chmod +x endless
+run gotrace reduce --timeout 1 --test ./endless --stderr '^y' -o small.trace damaged.trace
 
 echo '== errors'
 run gotrace reduce -o small.trace old.trace

@@ -80,8 +80,10 @@ done
 schema_holds() {
     local version trace form name
     mkdir -p "$work/scripts"
-    for version in 5 7 8 9 10 11 19 21 22 23 25 26; do
-        for trace in testdata/traces/"go1.$version"-{gc,user}*.trace; do
+    local versions='1.19 1.22 1.26'
+    [ -z "${ALL:-}" ] || versions='1.19 1.21 1.22 1.23 1.25 1.26'
+    for version in $versions; do
+        for trace in testdata/traces/"go$version"-{gc,user}.trace; do
             [ -e "$trace" ] || continue
             name=$work/scripts/$(basename "$trace")
             for form in json jsonl; do
@@ -118,7 +120,7 @@ stat_members() {
     local trace member status=0
     while read -r member; do
         grep -qE "^\\.(It|Pq|Cm).*\\b$member\\b" man/gotrace-stat.1 || { echo "there is no $member"; status=1; }
-    done < <(for trace in testdata/traces/*.trace; do gotrace stat --json --each "$trace" 2>/dev/null; done |
+    done < <(for trace in testdata/traces/*-{user,prof,gens*,net}.trace ${ALL:+testdata/traces/*.trace}; do gotrace stat --json --each "$trace" 2>/dev/null; done |
         jq -r 'select(.type == null) | [paths | select(all(.[:-1][]; . != "block_ns" and . != "range_ns")) |
             .[-1] | strings] | unique[]' | sort -u)
     return $status

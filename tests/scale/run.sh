@@ -170,7 +170,7 @@ print_table() {
 read -r cost _ <report
 [ "$cost" -gt 0 ] || echo 'SKIP the growth of instructions: this system does not count them; memory and bytes are checked'
 command -v zstd >/dev/null || { echo 'SKIP the bomb: zstd(1) is not installed'; skipped=1; }
-every=6 n=0
+every=9 n=0
 [ -z "${ALL:-}$*" ] || every=1
 if [ $# -eq 0 ]; then
     mapfile -t all < <(python3 "$traps")

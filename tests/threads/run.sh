@@ -5,7 +5,7 @@
 # of these faults on a long trace, and one of them on every third other one.
 #
 #   tests/threads/run.sh [PATTERN]     only files whose names contain it
-#   ALL=1 tests/threads/run.sh         every verb, not only every fourth of each file
+#   ALL=1 tests/threads/run.sh         every verb, not only every seventh of each file
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=tests/checks.bash
@@ -24,7 +24,7 @@ mkdir tmp files
 export TMPDIR=$work/tmp
 
 # ThreadSanitizer takes ten times as long, so it gets fewer files, and each of them every other verb.
-threads='2 8' mutations=2 every=3 moments=4 verbs=4
+threads='2 8' mutations=2 every=3 moments=4 verbs=7
 [ -z "${ALL:-}$wanted" ] || verbs=1
 if nm "$gotrace" | grep -q __tsan; then threads=4 mutations=1 every=8 moments=2 verbs=2; fi
 

@@ -35,7 +35,7 @@ enum { SANITIZED = false };
 
 unsigned sweep_step(void)
 {
-    return getenv("ALL") && !SANITIZED ? 1 : 3;
+    return getenv("ALL") && !SANITIZED ? 1 : 5;
 }
 
 bool blob_write(void *ctx, const void *bytes, size_t size)
@@ -104,6 +104,7 @@ typedef struct trace_list {
     trace_file *files;
     size_t count, capacity;
     size_t max_size;
+    unsigned seen; /* files of at most that size */
 } trace_list;
 
 static void add_file(trace_list *list, const char *folder, const char *name)
@@ -112,7 +113,7 @@ static void add_file(trace_list *list, const char *folder, const char *name)
     trace_file file = {.gccgo = strncmp(name, "gccgo", 5) == 0};
     snprintf(file.path, sizeof file.path, "%s/%s", folder, name);
     if (stat(file.path, &status) != 0 || !S_ISREG(status.st_mode) ||
-        (size_t)status.st_size > list->max_size)
+        (size_t)status.st_size > list->max_size || list->seen++ % SWEEP_STEP != 0)
         return;
     blob_read(&file.content, file.path);
     if (list->count + 2 > list->capacity) {
@@ -129,7 +130,7 @@ static void add_folder(trace_list *list, const char *folder)
     struct dirent **entries;
     int count = scandir(folder, &entries, NULL, alphasort);
     for (int i = 0; i < count; i++) {
-        if (entries[i]->d_name[0] != '.' && (unsigned)i % SWEEP_STEP == 0)
+        if (entries[i]->d_name[0] != '.')
             add_file(list, folder, entries[i]->d_name);
         free(entries[i]);
     }

@@ -294,8 +294,9 @@ START_TEST(windows)
     trace_file *files = traces_load(12 * 1024);
     unsigned n = 0;
     for (trace_file *f = files; f->path[0]; f++) {
-        for (size_t i = n % SWEEP_STEP; i < sizeof borders / sizeof *borders;
-             i += SWEEP_STEP, n++) {
+        for (size_t i = 0; i < sizeof borders / sizeof *borders; i++) {
+            if (++n % SWEEP_STEP != 0)
+                continue;
             const chrome_view by = (chrome_view)(n % 3);
             convert_job job = {0};
             shown whole = {.from = borders[i]}, before = {0}, after = {0}, all = {0};
@@ -384,12 +385,14 @@ static json_t *absurd_document(const char *name, bool v2)
 
 START_TEST(absurd_traces)
 {
+    unsigned number = 0;
     for (const absurd *a = absurds; a->name; a++) {
         for (int v2 = 0; v2 <= 1; v2++) {
             blob trace = absurd_trace(a, v2);
             trace_file file = {.content = trace};
             for (chrome_view by = BY_PROC; by <= BY_THREAD; by++)
-                check_prefix(&file, trace.size, by);
+                if (number++ % SWEEP_STEP == 0)
+                    check_prefix(&file, trace.size, by);
             check_prefix(&file, trace.size / 2, BY_PROC);
             check_prefix(&file, trace.size - 20, BY_GOROUTINE);
             blob_free(&trace);

@@ -507,7 +507,8 @@ START_TEST(full_flight)
 {
     const int version = versions[_i];
     int status;
-    for (unsigned count = 100000; version >= 22 && count < 4000000; count += count / 3) {
+    for (unsigned count = 100000; version >= 22 && count < 4000000;
+         count += count / (SWEEP_STEP == 1 ? 3 : 1)) {
         pid_t pid = fork();
         if (pid == 0)
             run_flight(version, count);

@@ -364,7 +364,7 @@ START_TEST(damaged_scripts)
     size_t size = same_scripts[_i].size;
     char *copy = malloc(size);
     for (size_t at = 0; at < size; at++)
-        for (int byte = 0; byte < 256; byte++) {
+        for (size_t byte = at % SWEEP_STEP; byte < 256; byte += SWEEP_STEP) {
             blob trace = {0};
             script_error error;
             memcpy(copy, script, size);
