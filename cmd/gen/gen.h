@@ -382,7 +382,6 @@ typedef struct gen_sim {
     uint64_t heap, goal;
     bool marking;
     int64_t mark_left, sweep_left;
-    uint32_t worker_count;
 
     uint64_t next_timer, next_sample; /* ns */
 

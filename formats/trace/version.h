@@ -180,7 +180,6 @@ typedef struct version_converter {
     bool has_record;
     bool copied;                 /* that record was copied */
     int64_t last_made_up_thread; /* id of the last made-up thread */
-    int64_t active_proc;         /* the last proc that ran a goroutine */
     int64_t stop_proc; /* the proc that stopped the world; to v2: where its goroutine runs now */
     uint64_t stop_goroutine;
     uint64_t stop_owner; /* as in the source */
