@@ -407,18 +407,6 @@ static void add_event(run *r, const gotrace_event *e)
     }
 }
 
-static inline void plain_changed(void *ctx, goroutine *g)
-{
-    state_changed(ctx, g, NULL);
-}
-
-/* Adds what needs no event. Returns how many records. */
-static size_t add_records(run *r)
-{
-    const states_plain plain = {.ctx = r, .changed = plain_changed};
-    return r->selector.what ? 0 : states_records(&r->states, &r->feed, &plain);
-}
-
 /* Nothing can be continued: the pass ends. */
 static bool has_failed(run *r)
 {
@@ -438,11 +426,9 @@ static gotrace_status read_events(run *r)
     size_t count = 0;
     while ((status = feed_next(&r->feed, &e)) == GOTRACE_EVENT) {
         add_event(r, e);
-        count += 1 + add_records(r);
-        bool fails = count >= EVENTS_BETWEEN_CHECKS && has_failed(r);
+        bool fails = ++count % EVENTS_BETWEEN_CHECKS == 0 && has_failed(r);
         if (fails || r->selector.too_hard)
             return GOTRACE_END;
-        count %= EVENTS_BETWEEN_CHECKS;
     }
     return status;
 }

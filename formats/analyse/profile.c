@@ -498,26 +498,6 @@ static inline void add_event(run *r, const gotrace_event *e)
     selector_event(&r->own_selector, e);
 }
 
-static inline void plain_interval(void *ctx, goroutine *g, const interval *i, int64_t proc,
-                                  states_origin origin)
-{
-    profile_part *own = &((profile_goroutine *)g)->own;
-    (void)proc;
-    add_go_interval(ctx, own, g, i);
-    if (has_others(ctx))
-        charge(ctx, own, g, i, origin.cause == g->id ? origin.stack : 0);
-}
-
-/* Adds what needs no event. Returns how many records. */
-static size_t add_records(run *r, feed *f)
-{
-    const states_plain plain = {.ctx = r, .interval = plain_interval};
-    if (r->own_selector.what)
-        return 0;
-    r->there = true;
-    return states_records(&r->own_states, f, &plain);
-}
-
 static void set_durations(run *r)
 {
     int64_t from = r->states->from > 0 ? r->states->from : 0;
@@ -563,11 +543,9 @@ static gotrace_status read_events(profiles *r, feed *f)
     size_t count = 0;
     while ((status = feed_next(f, &e)) == GOTRACE_EVENT) {
         add_event(r, e);
-        count += 1 + add_records(r, f);
-        bool fails = count >= EVENTS_BETWEEN_CHECKS && profiles_failed(r);
+        bool fails = ++count % EVENTS_BETWEEN_CHECKS == 0 && profiles_failed(r);
         if (fails || r->own_selector.too_hard)
             return GOTRACE_END;
-        count %= EVENTS_BETWEEN_CHECKS;
     }
     return status;
 }

@@ -144,11 +144,8 @@ static uint32_t name_of_reason(stacks *s, const char *reason)
     return name;
 }
 
-uint32_t stacks_reason(stacks *s, const char *reason)
+uint32_t stacks_search_reason(stacks *s, const char *reason)
 {
-    uint32_t name;
-    if (stacks_recent_reason(s, reason, &name))
-        return name;
     size_t i = (uintptr_t)reason / 8 % STACKS_KEPT_REASONS;
     s->reasons[i].reason = reason;
     s->reasons[i].name = name_of_reason(s, reason);

@@ -78,16 +78,17 @@ bool stacks_is_lost(const stacks *s, const char *bytes, size_t size);
 /* The number of a name. */
 uint32_t stacks_name(stacks *s, const char *bytes, size_t size);
 
+/* stacks_reason for one that is not among those found last. */
+uint32_t stacks_search_reason(stacks *s, const char *reason);
+
 /* The number of a reason of the trace, which keeps its address; 0 for NULL. All after the first
  * STACKS_MOST_REASONS are "other reasons". */
-uint32_t stacks_reason(stacks *s, const char *reason);
-
-/* The same, if it is known without a search; otherwise false. */
-static inline bool stacks_recent_reason(const stacks *s, const char *reason, uint32_t *name)
+static inline uint32_t stacks_reason(stacks *s, const char *reason)
 {
     const size_t i = (uintptr_t)reason / 8 % STACKS_KEPT_REASONS;
-    *name = reason ? s->reasons[i].name : 0;
-    return !reason || s->reasons[i].reason == reason;
+    if (!reason)
+        return 0;
+    return s->reasons[i].reason == reason ? s->reasons[i].name : stacks_search_reason(s, reason);
 }
 
 const char *stacks_text(const stacks *s, uint32_t name, size_t *size);
@@ -99,18 +100,14 @@ bool stacks_name_has(const stacks *s, uint32_t name, const char *text);
 /* stacks_of for an id that is not known yet. */
 uint32_t stacks_make(stacks *s, uint64_t id);
 
-/* 1 + the number of a stack of the current event; 0: it is not known yet. */
-static inline uint32_t stacks_known(const stacks *s, uint64_t id)
-{
-    if (id == 0)
-        return 1;
-    return s->source->generation_index == s->generation_index ? id_numbers_find(&s->ids, id) : 0;
-}
-
 /* The number of a stack of the current event. */
 static inline uint32_t stacks_of(stacks *s, uint64_t id)
 {
-    const uint32_t known = stacks_known(s, id);
+    if (id == 0)
+        return 0;
+    const uint32_t known = s->source->generation_index == s->generation_index
+                               ? id_numbers_find(&s->ids, id)
+                               : 0;
     return known != 0 ? known - 1 : stacks_make(s, id);
 }
 

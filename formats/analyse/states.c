@@ -204,8 +204,7 @@ static void change_goroutine(states *s, change c, const gotrace_event *e)
     if (s->user.changed && c.to != GOTRACE_STATE_NOT_EXIST)
         s->user.changed(s->user.ctx, g, e);
     if (c.to == GOTRACE_STATE_NOT_EXIST ||
-        (c.to == GOTRACE_STATE_WAITING && gotrace_event_reason(e) &&
-         g->current.reason == s->forever))
+        (c.to == GOTRACE_STATE_WAITING && g->current.reason == s->forever))
         states_end_goroutine(s, g, e);
 }
 

@@ -155,55 +155,32 @@ void states_find_function(states *s, goroutine *g, const gotrace_event *e);
 typedef void states_interval_fn(void *ctx, goroutine *g, const interval *i, const gotrace_event *e);
 typedef void states_changed_fn(void *ctx, goroutine *g, const gotrace_event *e);
 
-/* Ends the current interval. */
-static inline interval *states_finish(const states *s, goroutine *g, uint8_t next)
+/* Ends the current interval, and reports it. */
+static inline void states_close(states *s, goroutine *g, uint8_t next, const gotrace_event *e,
+                                states_interval_fn *report)
 {
     interval *i = &g->current;
     i->end = s->time;
     i->next = next;
     i->inside = i->place == STATES_INSIDE || (i->place == STATES_BEFORE && i->end > i->begin);
-    return i;
+    report(s->user.ctx, g, i, e);
 }
-
-/* The same, and reports it. */
-static inline void states_close(states *s, goroutine *g, uint8_t next, const gotrace_event *e,
-                                states_interval_fn *report)
-{
-    report(s->user.ctx, g, states_finish(s, g, next), e);
-}
-
-/* What an interval has of the event that begins it. */
-typedef struct states_origin {
-    uint64_t cause;
-    uint32_t reason, stack;
-} states_origin;
 
 /* Begins an interval. known: its beginning is in the trace. */
-static inline void states_start(const states *s, goroutine *g, uint8_t state, bool known,
-                                states_origin origin)
+static inline void states_open(states *s, goroutine *g, uint8_t state, bool known,
+                               const gotrace_event *e)
 {
     interval *i = &g->current;
     i->begin = s->time;
     i->lost = 0;
-    i->cause = origin.cause;
-    i->reason = origin.reason;
-    i->stack = origin.stack;
+    i->cause = e->goroutine;
+    i->reason = stacks_reason(s->stacks, gotrace_event_reason(e));
+    i->stack = stacks_of(s->stacks, e->stack);
     i->state = state;
     i->place = (uint8_t)s->place;
     i->whole = known && s->place == STATES_INSIDE;
     if (state == GOTRACE_STATE_RUNNING && g->started == STATES_NEVER)
         g->started = s->time;
-}
-
-static inline void states_open(states *s, goroutine *g, uint8_t state, bool known,
-                               const gotrace_event *e)
-{
-    states_start(s, g, state, known,
-                 (states_origin){.cause = e->goroutine,
-                                 .reason = gotrace_event_reason(e)
-                                               ? stacks_reason(s->stacks, gotrace_event_reason(e))
-                                               : 0,
-                                 .stack = stacks_of(s->stacks, e->stack)});
 }
 
 /* The event that ends a system call of v1 that did not block; it is the current one. */
@@ -232,8 +209,6 @@ static inline void states_call(states *s, goroutine *g, const gotrace_event *e,
     if (g->current.state == GOTRACE_STATE_SYSCALL)
         states_leave_syscall(s, g);
     states_close(s, g, GOTRACE_STATE_SYSCALL, e, report);
-    if (!g->named)
-        states_find_function(s, g, e);
     states_open(s, g, GOTRACE_STATE_SYSCALL, true, e);
     states_pass_syscall(s, g, e->proc);
     if (changed)
@@ -254,15 +229,14 @@ static inline void states_change(states *s, goroutine *g, const gotrace_event *e
     if (g->current.state == GOTRACE_STATE_SYSCALL)
         states_leave_syscall(s, g);
     states_close(s, g, e->to, e, report);
-    if (!g->named)
+    if (!g->named && start_stack_of(e, e->subject) != 0)
         states_find_function(s, g, e);
     states_open(s, g, e->to, e->from != GOTRACE_STATE_UNDETERMINED, e);
     if (e->to == GOTRACE_STATE_SYSCALL)
         states_enter_syscall(s, g, e->proc);
     if (changed)
         changed(s->user.ctx, g, e);
-    if (e->to == GOTRACE_STATE_WAITING && gotrace_event_reason(e) &&
-        g->current.reason == s->forever)
+    if (e->to == GOTRACE_STATE_WAITING && g->current.reason == s->forever)
         states_end_goroutine(s, g, e);
 }
 
@@ -286,122 +260,6 @@ static inline __attribute__((always_inline)) void states_step(states *s, const g
         states_change(s, g, e, report, changed);
     else
         states_call(s, g, e, report, changed);
-}
-
-/* ---- the same with most records, of which no event needs to be made ---------------------------
- */
-
-/* What an analysis does with the changes of state of which it needs no event. NULL: nothing. To be
- * constant where states_records is called, which is expanded there with the functions. */
-typedef struct states_plain {
-    void *ctx;
-    /* False: it needs the event. */
-    bool (*accepts)(void *ctx, const goroutine *g);
-    /* As states_user.interval and changed. proc: of the event; origin: of the next interval. */
-    void (*interval)(void *ctx, goroutine *g, const interval *i, int64_t proc,
-                     states_origin origin);
-    void (*changed)(void *ctx, goroutine *g);
-} states_plain;
-
-#define STATES_EXPANDED static inline __attribute__((always_inline))
-
-/* Whether a record changes no more than the state of the goroutine, with a reason and a stack that
- * are known, so that their numbers do not depend on the order in which they are looked up. */
-STATES_EXPANDED bool states_is_plain(const states *s, const goroutine *g, const gotrace_event *b,
-                                     const states_plain *plain, states_origin *origin)
-{
-    const char *reason = b->given == GOTRACE_GIVEN_REASON ? b->extra.reason : NULL;
-    if (!g || g->current.state == GOTRACE_STATE_UNDETERMINED || b->given == GOTRACE_GIVEN_DETAILS ||
-        (!g->named && (b->stack != 0 || b->given == GOTRACE_GIVEN_START_STACK)) ||
-        (plain->accepts && !plain->accepts(plain->ctx, g)) ||
-        !stacks_recent_reason(s->stacks, reason, &origin->reason) ||
-        origin->reason == s->forever) /* the goroutine ends */
-        return false;
-    const uint32_t known = stacks_known(s->stacks, b->stack);
-    origin->cause = b->goroutine;
-    origin->stack = known - 1;
-    return known != 0;
-}
-
-/* Ends the current interval, and begins another one. */
-STATES_EXPANDED void states_replace(states *s, goroutine *g, int64_t proc, uint8_t next,
-                                    states_origin origin, const states_plain *plain)
-{
-    const interval *i = states_finish(s, g, next);
-    if (plain->interval)
-        plain->interval(plain->ctx, g, i, proc, origin);
-    states_start(s, g, next, true, origin);
-    if (plain->changed)
-        plain->changed(plain->ctx, g);
-}
-
-/* Changes the state of a goroutine. False: an event is needed. */
-STATES_EXPANDED bool states_record_state(states *s, goroutine *g, const gotrace_event *b,
-                                         uint8_t next, const states_plain *plain)
-{
-    states_origin origin;
-    if (!states_is_plain(s, g, b, plain, &origin))
-        return false;
-    states_advance(s, b->time);
-    if (g->current.state == GOTRACE_STATE_SYSCALL)
-        states_leave_syscall(s, g);
-    states_replace(s, g, b->proc, next, origin, plain);
-    return true;
-}
-
-/* states_change. */
-STATES_EXPANDED bool states_record_change(states *s, const gotrace_event *b,
-                                          const states_plain *plain)
-{
-    goroutine *g = states_goroutine(s, b->subject);
-    if (!states_record_state(s, g, b, b->to, plain))
-        return false;
-    if (b->to == GOTRACE_STATE_SYSCALL)
-        states_enter_syscall(s, g, b->proc);
-    return true;
-}
-
-/* states_call. */
-STATES_EXPANDED bool states_record_call(states *s, const gotrace_event *b,
-                                        const states_plain *plain)
-{
-    goroutine *g = states_goroutine(s, b->goroutine);
-    if (!states_record_state(s, g, b, GOTRACE_STATE_SYSCALL, plain))
-        return false;
-    const int64_t proc = b->proc;
-    states_pass_syscall(s, g, proc);
-    states_advance(s, s->clock + 1);
-    g->current.lost = s->time;
-    states_replace(s, g, proc, GOTRACE_STATE_RUNNING, (states_origin){.cause = b->goroutine},
-                   plain);
-    return true;
-}
-
-/* Processes a record as states_event does its event, if no event is needed. False: make the event,
- * nothing was done yet. */
-STATES_EXPANDED bool states_record(states *s, const gotrace_event *b, const states_plain *plain)
-{
-    if (b->kind == GOTRACE_KIND_TRANSITION && b->resource == GOTRACE_RESOURCE_GOROUTINE &&
-        b->from != b->to && b->from > GOTRACE_STATE_NOT_EXIST && b->to > GOTRACE_STATE_NOT_EXIST)
-        return states_record_change(s, b, plain);
-    if (b->kind != GOTRACE_KIND_SYSCALL)
-        return false;
-    if (s->v1)
-        return states_record_call(s, b, plain);
-    states_advance(s, b->time);
-    return true;
-}
-
-/* Processes the next records as long as no event is needed. Returns their number. */
-STATES_EXPANDED size_t states_records(states *s, feed *f, const states_plain *plain)
-{
-    const gotrace_event *first = f->next, *b = first;
-    if (!s->usual)
-        return 0;
-    while (b != f->last && states_record(s, b, plain))
-        b++;
-    f->next = b;
-    return (size_t)(b - first);
 }
 
 /* ---- what events are --------------------------------------------------------------------------

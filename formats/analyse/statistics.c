@@ -61,8 +61,7 @@ static bool attend_interval(run *r, stat_goroutine *own, const interval *i, cons
 
 /* What an interval and the next state are for procs and latencies, whether or not it is selected.
  * proc: of the event. */
-__attribute__((always_inline)) static inline void follow_interval(run *r, stat_goroutine *g,
-                                                                  const interval *i, int64_t proc)
+static inline void follow_interval(run *r, stat_goroutine *g, const interval *i, int64_t proc)
 {
     if (i->next == GOTRACE_STATE_RUNNING || i->state == GOTRACE_STATE_RUNNING)
         stat_load_interval(r, g, i, proc);
@@ -95,8 +94,7 @@ static void count_wait(run *r, stat_goroutine *g, const interval *i)
 }
 
 /* An interval that is selected. */
-__attribute__((always_inline)) static inline void add_interval(run *r, stat_goroutine *g,
-                                                               const interval *i)
+static inline void add_interval(run *r, stat_goroutine *g, const interval *i)
 {
     times_add(r, &g->times, i);
     g->selected += i->end - i->begin;
@@ -263,32 +261,6 @@ static inline void add_event(run *r, const gotrace_event *e)
         settle(r);
 }
 
-static inline bool accepts_plain(void *ctx, const goroutine *g)
-{
-    (void)ctx;
-    return !stat_is_collector((const stat_goroutine *)g);
-}
-
-static inline void plain_interval(void *ctx, goroutine *g, const interval *i, int64_t proc,
-                                  states_origin origin)
-{
-    (void)origin;
-    follow_interval(ctx, (stat_goroutine *)g, i, proc);
-    if (i->inside)
-        add_interval(ctx, (stat_goroutine *)g, i);
-}
-
-/* Adds what needs no event. Returns how many records. */
-static size_t add_records(run *r)
-{
-    const states_plain plain = {r, accepts_plain, plain_interval, NULL};
-    if (r->attended || r->stop_depth)
-        return 0;
-    size_t count = states_records(&r->states, &r->feed, &plain);
-    r->figure->events += count;
-    return count;
-}
-
 /* Memory was refused: the pass ends. */
 static bool has_failed(run *r)
 {
@@ -310,10 +282,8 @@ static gotrace_status read_events(run *r)
         add_event(r, e);
         if (r->attended && !watch_event(r, e))
             return GOTRACE_END;
-        count += 1 + add_records(r);
-        if (count >= EVENTS_BETWEEN_CHECKS && has_failed(r))
+        if (++count % EVENTS_BETWEEN_CHECKS == 0 && has_failed(r))
             return GOTRACE_END;
-        count %= EVENTS_BETWEEN_CHECKS;
     }
     return status;
 }
