@@ -495,6 +495,7 @@ typedef struct gotrace_block {
     const gotrace_event *events;
     size_t count;                          /* at least 1 */
     uint64_t generation, generation_index; /* see GOTRACE_KIND_SYNC; 0 in v1 */
+    const gotrace_raw *raw; /* of each event, after gotrace_reader_keep_raw; else NULL */
 } gotrace_block;
 
 /* Read the next events, which takes less time than one by one. The same as gotrace_reader_next,
@@ -510,6 +511,10 @@ GOTRACE_API const char *gotrace_block_string(const gotrace_block *block, uint64_
 GOTRACE_API size_t gotrace_block_stack_depth(const gotrace_block *block, uint64_t id);
 GOTRACE_API size_t gotrace_block_stack(const gotrace_block *block, uint64_t id,
                                        gotrace_frame *frames, size_t max);
+
+/* From the next one on, blocks have the ticks and arguments of each event, which takes more time
+ * and memory. */
+GOTRACE_API void gotrace_reader_keep_raw(gotrace_reader *reader);
 
 /* Give a block back, in any thread and before the reader is closed. NULL is accepted. Memory that
  * only this block needed is freed by a later call on the reader. */

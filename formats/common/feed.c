@@ -166,6 +166,15 @@ gotrace_status feed_next_block(feed *f, const gotrace_event **event)
     return GOTRACE_EVENT;
 }
 
+void feed_show(feed *f, const gotrace_block *block)
+{
+    f->block = block;
+    if (!block)
+        return;
+    f->generation = block->generation;
+    f->generation_index = block->generation_index;
+}
+
 size_t feed_stack_depth(const feed *f, uint64_t id)
 {
     return f->block ? gotrace_block_stack_depth(f->block, id)

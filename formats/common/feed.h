@@ -45,6 +45,10 @@ static inline gotrace_status feed_next(feed *f, const gotrace_event **event)
     return GOTRACE_EVENT;
 }
 
+/* Makes the feed refer to a block that the caller has read with the same reader and will release;
+ * NULL: no longer. Then feed_next is not called any more. */
+void feed_show(feed *f, const gotrace_block *block);
+
 /* gotrace_reader_check. Ends the thread. */
 gotrace_status feed_check(feed *f);
 

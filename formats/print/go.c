@@ -102,6 +102,5 @@ static void print_go_event(out *o, const print_source *from, const gotrace_event
 const printer printer_go = {
     .name = "go",
     .summary = "the lines of `go tool trace -d` (1.5 to 1.21), or `-d=parsed`",
-    .most_frames = PRINT_FRAMES,
     .event = print_go_event,
 };

@@ -264,7 +264,6 @@ static void print_jsonl_event(out *o, const print_source *from, const gotrace_ev
 const printer printer_jsonl = {
     .name = "jsonl",
     .summary = "JSON Lines for programs",
-    .most_frames = 1,
     .frames = true,
     .event = print_jsonl_event,
 };

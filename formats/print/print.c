@@ -1,29 +1,20 @@
 /* print.c - print all events of a reader. */
 #include "formats/analyse/places.h"
 #include "formats/analyse/selector.h"
-#include "formats/common/feed_stacks.h"
+#include "formats/common/feed.h"
 #include "formats/print/print.h"
 
 size_t print_stack(const print_source *from, uint64_t id, gotrace_frame *frames, size_t max)
 {
-    if (from->reader)
-        return gotrace_reader_stack(from->reader, id, frames, max);
-    const feed_stack_copy *copy = from->stack && from->stack->id == id ? from->stack
-                                                                       : from->start_stack;
-    return copy && copy->id == id ? feed_stack_frames(from->arena, copy, frames, max) : 0;
+    return from->block ? gotrace_block_stack(from->block, id, frames, max)
+                       : gotrace_reader_stack(from->reader, id, frames, max);
 }
 
-gotrace_status print_next_selected(const print_events *events, const gotrace_event **event)
+bool print_selects(const print_events *events, const gotrace_event *event, bool *ends)
 {
-    gotrace_status status;
-    bool selected = false;
-    while (!selected && (status = feed_next(events->source, event)) == GOTRACE_EVENT) {
-        selected = !events->selector || selector_event(events->selector, *event);
-        if (events->selector && selector_ends(events->selector))
-            return GOTRACE_END;
-        selected = selected && (!events->where || places_has(events->where, *event));
-    }
-    return selected ? GOTRACE_EVENT : status;
+    bool selected = !events->selector || selector_event(events->selector, event);
+    *ends = events->selector && selector_ends(events->selector);
+    return selected && !*ends && (!events->where || places_has(events->where, event));
 }
 
 static gotrace_status print_events_of(const print_job *job, const print_events *events)
@@ -35,15 +26,26 @@ static gotrace_status print_events_of(const print_job *job, const print_events *
                          .frames = job->frames};
     const gotrace_event *event;
     gotrace_status status = GOTRACE_EVENT;
+    const bool all = !events->selector && !events->where;
+    size_t threads = job->threads;
+    bool ends = false;
 
-    for (uint64_t n = 0; !job->out->failed; n++) {
-        if (n == EVENTS_FOR_THREADS && job->threads > 1 && print_in_threads(job, events, &status))
-            return status;
-        status = print_next_event(events, &event);
+    for (uint64_t n = 0; !job->out->failed;) {
+        if (n == EVENTS_FOR_THREADS && threads > 1) {
+            if (print_in_threads(job, events, &status))
+                return status;
+            threads = 1;
+        }
+        status = all ? gotrace_reader_next(job->reader, &event) : feed_next(events->source, &event);
         if (status != GOTRACE_EVENT)
             return status;
-        from.raw = gotrace_reader_raw(job->reader);
-        job->how->event(job->out, &from, event);
+        if (all || print_selects(events, event, &ends)) {
+            from.raw = gotrace_reader_raw(job->reader);
+            job->how->event(job->out, &from, event);
+            n++;
+        } else if (ends) {
+            return GOTRACE_END;
+        }
     }
     return GOTRACE_EVENT;
 }

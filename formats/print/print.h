@@ -67,20 +67,13 @@ static inline const gotrace_arg_spec *print_next_arg(print_args *args, uint64_t 
 /* The events that are to be printed. */
 typedef struct print_events {
     gotrace_reader *reader;
-    struct feed *source;        /* of that reader, for the selector */
+    struct feed *source;        /* of that reader, for the stacks that the selector needs */
     struct selector *selector;  /* NULL: all */
     const struct places *where; /* NULL: all */
 } print_events;
 
-/* The next one that is selected; GOTRACE_END too if the selector failed. */
-gotrace_status print_next_selected(const print_events *events, const gotrace_event **event);
-
-static inline gotrace_status print_next_event(const print_events *events,
-                                              const gotrace_event **event)
-{
-    return events->selector || events->where ? print_next_selected(events, event)
-                                             : gotrace_reader_next(events->reader, event);
-}
+/* Whether the event is to be printed. *ends: no later one is, or the selector failed. */
+bool print_selects(const print_events *events, const gotrace_event *event, bool *ends);
 
 /* threads.c: prints further events on several threads. False, with nothing done, if no thread could
  * be started; else *status is as print_all returns it. */

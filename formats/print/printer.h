@@ -7,19 +7,17 @@
 
 /* What a printer needs to know apart from the event. */
 typedef struct print_source {
-    int version;                  /* of the trace */
-    const gotrace_raw *raw;       /* of the event */
-    const gotrace_reader *reader; /* has the event's stacks; NULL: they are copied */
-    const struct feed_arena *arena;
-    const struct feed_stack_copy *stack, *start_stack; /* copies of the event's stacks, or NULL */
+    int version;                /* of the trace */
+    const gotrace_raw *raw;     /* of the event */
+    const gotrace_block *block; /* has the event's stacks; NULL: the reader has them */
+    const gotrace_reader *reader;
     bool frames; /* print all frames of stacks, see printer.frames */
 } print_source;
 
 typedef struct printer {
     const char *name; /* "text", "go", "jsonl" */
     const char *summary;
-    size_t most_frames; /* of a stack that are printed */
-    bool frames;        /* it can print all frames of stacks */
+    bool frames; /* it can print all frames of stacks */
     void (*event)(out *o, const print_source *from, const gotrace_event *event);
 } printer;
 

@@ -371,7 +371,6 @@ static void print_text_event(out *o, const print_source *from, const gotrace_eve
 const printer printer_text = {
     .name = "text",
     .summary = "columns for people",
-    .most_frames = 1,
     .frames = true,
     .event = print_text_event,
 };

@@ -1,7 +1,7 @@
 /*
- * threads.c - events are read and copied into blocks in the calling thread, and the text of a block
- * is made in any thread, because that takes three to five times as long as reading. The calling
- * thread writes the texts in order, and makes texts itself when all blocks are in use.
+ * threads.c - blocks of events are read in the calling thread, and the text of a block is made in
+ * any thread, because that takes three to five times as long as reading. The calling thread writes
+ * the texts in order, and makes texts itself when all blocks are in use.
  *
  * The text of a block stays in its buffer until it is the block's turn. If the buffer is full
  * before, whichever thread makes the text waits for the turn, and then writes directly, so memory
@@ -11,19 +11,18 @@
 #include <stdlib.h>
 
 #include "core/thread.h"
-#include "formats/common/event_block.h"
-#include "formats/common/feed_stacks.h"
+#include "formats/common/feed.h"
 #include "formats/print/print.h"
 
-enum { MOST_THREADS = 64, BLOCKS_PER_THREAD = 4 };
+enum { MOST_THREADS = 64, BLOCKS_PER_THREAD = 2 };
 
 typedef struct print_block {
     struct printing *printing;
     uint64_t number;
-    bool done;         /* the text is complete */
-    feed_arena *arena; /* of the copies of stacks */
-    event_block events;
-    const feed_stack_copy *stacks[EVENT_BLOCK_EVENTS][2]; /* event.stack and event.start_stack */
+    bool done;                   /* the text is complete */
+    const gotrace_block *events; /* released when the text is complete */
+    uint32_t *selected;          /* indexes of the events to print */
+    size_t count, room;          /* of those */
     out text;
 } print_block;
 
@@ -40,12 +39,6 @@ typedef struct printing {
     bool ends;
     size_t thread_count;
     pthread_t threads[MOST_THREADS];
-    /* Of the calling thread. */
-    const gotrace_event *pending; /* an event for the next block */
-    const gotrace_raw *raw;       /* the same */
-    uint64_t generation_index;    /* of the last event */
-    feed_copier copier;
-    feed_arena *arena; /* of the block that was written last */
     size_t block_count;
     print_block *blocks;
 } printing;
@@ -60,18 +53,14 @@ static print_block *block_of(const printing *p, uint64_t number)
 static void make_text(print_block *b)
 {
     const printing *p = b->printing;
+    print_source from = {.version = p->version, .block = b->events, .frames = p->frames};
 
-    for (size_t i = 0; i < b->events.count && !b->text.failed; i++) {
-        const print_source from = {
-            .version = p->version,
-            .raw = &b->events.raw[i],
-            .arena = b->arena,
-            .stack = b->stacks[i][0],
-            .start_stack = b->stacks[i][1],
-            .frames = p->frames,
-        };
-        p->how->event(&b->text, &from, &b->events.events[i]);
+    for (size_t i = 0; i < b->count && !b->text.failed; i++) {
+        from.raw = &b->events->raw[b->selected[i]];
+        p->how->event(&b->text, &from, &b->events->events[b->selected[i]]);
     }
+    gotrace_block_release(b->events);
+    b->events = NULL;
 }
 
 /* Begins the next block: the caller holds the lock, and releases it to make the text. */
@@ -86,22 +75,12 @@ static void make_next_text(printing *p)
     pthread_cond_broadcast(&p->turn);
 }
 
-/* Frees the stacks of other generations than that of the block to be written. */
-static void enter_generation(printing *p, feed_arena *arena)
-{
-    if (arena == p->arena)
-        return;
-    feed_arena_free(p->arena);
-    p->arena = arena;
-}
-
 /* Writes the block that has the turn and is done. The calling thread holds the lock. */
 static void write_block(printing *p)
 {
     print_block *b = block_of(p, p->written);
 
     pthread_mutex_unlock(&p->lock);
-    enter_generation(p, b->arena);
     out_bytes(p->out, b->text.buffer, b->text.used);
     if (b->text.failed)
         out_fail(p->out, b->text.error);
@@ -169,60 +148,28 @@ static bool write_until(printing *p, uint64_t remaining)
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-/* Sets *copy to the copy of the stack. False if memory is refused. */
-static bool copy_stack(printing *p, uint64_t id, const feed_stack_copy **copy)
+/* Selects the events of a block. Returns GOTRACE_END if no later one is to be printed. */
+static gotrace_status select_events(printing *p, print_block *b)
 {
-    if (!feed_copy_stack(&p->copier, id))
-        return false;
-    *copy = feed_stack_copy_at(p->copier.arena, id_numbers_find(&p->copier.stacks, id));
-    return true;
-}
+    const size_t most = b->events->count;
+    bool ends = false;
 
-static bool block_add(printing *p, print_block *b)
-{
-    const gotrace_event *e = p->pending;
-    const feed_stack_copy **stacks = b->stacks[b->events.count];
-
-    if (b->events.count == 0 &&
-        (!p->copier.arena || p->raw->generation_index != p->generation_index)) {
-        bool made = feed_copier_restart(&p->copier);
-        b->arena = p->copier.arena; /* to be freed with the block, also if it is incomplete */
-        if (!made)
-            return false;
-        p->generation_index = p->raw->generation_index;
-    }
-    return copy_stack(p, e->stack, &stacks[0]) &&
-           copy_stack(p, gotrace_event_start_stack(e), &stacks[1]) &&
-           event_block_add(&b->events, e, p->raw);
-}
-
-/* A block belongs to one generation. */
-static bool block_fits(const printing *p, const print_block *b)
-{
-    return b->events.count == 0 || (p->raw->generation_index == p->generation_index &&
-                                    event_block_fits(&b->events, p->pending, p->raw));
-}
-
-/* Returns the status of the reader, GOTRACE_EVENT if the block is full. */
-static gotrace_status block_fill(printing *p, print_block *b)
-{
-    while (!event_block_full(&b->events)) {
-        gotrace_status status = p->pending ? GOTRACE_EVENT
-                                           : print_next_event(p->source, &p->pending);
-        if (status != GOTRACE_EVENT) {
-            p->pending = NULL;
-            return status;
-        }
-        p->raw = gotrace_reader_raw(p->source->reader);
-        if (!block_fits(p, b))
-            break;
-        if (!block_add(p, b)) {
+    b->count = 0;
+    if (most > b->room) {
+        uint32_t *selected = realloc(b->selected, most * sizeof *selected);
+        if (!selected) {
             out_fail(&b->text, ENOMEM);
-            break;
+            return GOTRACE_EVENT;
         }
-        p->pending = NULL;
+        b->selected = selected;
+        b->room = most;
     }
-    return GOTRACE_EVENT;
+    feed_show(p->source->source, b->events);
+    for (size_t i = 0; i < most && !ends; i++) {
+        b->selected[b->count] = (uint32_t)i;
+        b->count += print_selects(p->source, &b->events->events[i], &ends);
+    }
+    return ends ? GOTRACE_END : GOTRACE_EVENT;
 }
 
 static void pass(printing *p)
@@ -240,11 +187,13 @@ static gotrace_status read_blocks(printing *p)
     while (status == GOTRACE_EVENT && write_until(p, p->block_count - 1)) {
         print_block *b = block_of(p, p->passed);
         b->number = p->passed;
-        b->arena = p->copier.arena;
-        event_block_clear(&b->events);
-        status = block_fill(p, b);
-        pass(p);
+        status = gotrace_reader_next_block(p->source->reader, &b->events);
+        if (status == GOTRACE_EVENT) {
+            status = select_events(p, b);
+            pass(p);
+        }
     }
+    feed_show(p->source->source, NULL);
     return write_until(p, 0) ? status : GOTRACE_EVENT;
 }
 
@@ -263,13 +212,9 @@ static void end_threads(printing *p)
 
 static void printing_free(printing *p)
 {
-    for (uint64_t n = p->written; n < p->passed; n++)
-        enter_generation(p, block_of(p, n)->arena);
-    enter_generation(p, p->copier.arena);
-    enter_generation(p, NULL);
-    feed_copier_free(&p->copier);
     for (size_t i = 0; i < p->block_count; i++) {
-        event_block_free(&p->blocks[i].events);
+        gotrace_block_release(p->blocks[i].events);
+        free(p->blocks[i].selected);
         out_free(&p->blocks[i].text);
     }
     free(p->blocks);
@@ -314,11 +259,11 @@ bool print_in_threads(const print_job *job, const print_events *events, gotrace_
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->work, NULL);
     pthread_cond_init(&p->turn, NULL);
-    feed_copier_init(&p->copier, job->reader);
-    p->copier.most_frames = job->frames ? PRINT_FRAMES : job->how->most_frames;
     bool begun = begin_threads(p, job->threads - 1);
-    if (begun)
+    if (begun) {
+        gotrace_reader_keep_raw(job->reader);
         *status = read_blocks(p);
+    }
     end_threads(p);
     printing_free(p);
     return begun;

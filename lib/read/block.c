@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-enum { CHUNK = 4096 };
+/* Bytes of a chunk, and in addition for the arguments of each event that are kept. */
+enum { CHUNK = 4096, ARGS = 4 * sizeof(uint64_t) };
 
 struct gt_chunk {
     gt_chunk *next;
@@ -25,6 +26,11 @@ gt_block *gt_block_new(gt_heap *heap, size_t capacity, bool raw)
     b->events = (gotrace_event *)(void *)(b + 1);
     b->raw = raw ? (gotrace_raw *)(void *)(b->events + capacity) : NULL;
     return b;
+}
+
+static size_t chunk_size(const gt_block *b)
+{
+    return CHUNK + (b->raw ? b->capacity * ARGS : 0);
 }
 
 static void free_chunks(gt_block *b)
@@ -51,7 +57,7 @@ void gt_block_clear(gt_block *b)
     b->failed = false;
     if (!b->chunks)
         return;
-    if (b->chunks->next || b->chunks->size > CHUNK)
+    if (b->chunks->next || b->chunks->size > chunk_size(b))
         free_chunks(b);
     else
         b->chunks->used = 0;
@@ -62,7 +68,7 @@ void *gt_block_alloc(gt_block *b, size_t size)
     gt_chunk *c = b->chunks;
     size = (size + 7) & ~(size_t)7;
     if (!c || c->size - c->used < size) {
-        size_t room = size > CHUNK ? size : CHUNK;
+        size_t room = size > chunk_size(b) ? size : chunk_size(b);
         c = gt_resize(b->heap, NULL, 0, sizeof *c + room);
         if (!c) {
             b->failed = true;
@@ -94,10 +100,9 @@ void gt_blocks_forget_tables(gt_block *first)
         }
 }
 
-/* A copy of arguments, unless they are valid as long as an event of this block. */
-static const uint64_t *keep_args(gt_block *b, const uint64_t *args, size_t count)
+const uint64_t *gt_block_args(gt_block *b, const uint64_t *args, size_t count)
 {
-    if (b->raw || count == 0)
+    if (b->lends_args || count == 0)
         return args;
     void *copy = gt_block_alloc(b, count * sizeof *args);
     return copy ? memcpy(copy, args, count * sizeof *args) : NULL;
@@ -109,7 +114,7 @@ gotrace_details *gt_block_details(gt_block *b, gotrace_event *event, const uint6
     gotrace_details *d = gt_block_alloc(b, sizeof *d);
     if (!d)
         d = &b->nowhere;
-    args = keep_args(b, args, arg_count);
+    args = gt_block_args(b, args, arg_count);
     *d = (gotrace_details){.args = args, .arg_count = args ? arg_count : 0};
     event->given = GOTRACE_GIVEN_DETAILS;
     event->extra.details = d;

@@ -28,6 +28,7 @@ typedef struct gt_block {
     gotrace_event *events;
     size_t count, capacity;
     gotrace_raw *raw; /* of each event; NULL: not wanted */
+    bool lends_args;  /* arguments are not copied: they are valid until the next record is read */
     gt_heap *heap;
     gt_chunk *chunks;  /* details, arguments and messages; the first one is in use */
     gt_tables *tables; /* that the events refer to; NULL: none yet */
@@ -52,6 +53,9 @@ void gt_block_refer(gt_block *block, gt_tables *tables);
 
 /* The blocks of the list that the caller has released keep no tables. */
 void gt_blocks_forget_tables(gt_block *first);
+
+/* Arguments as an event of the block has them. NULL if memory is refused. */
+const uint64_t *gt_block_args(gt_block *block, const uint64_t *args, size_t count);
 
 /* Gives the event details, with its arguments. If memory is refused, they are nowhere. */
 gotrace_details *gt_block_details(gt_block *block, gotrace_event *event, const uint64_t *args,

@@ -80,6 +80,7 @@ struct gotrace_reader {
     gt_block *own;                 /* of gotrace_reader_next; NULL before the first call */
     size_t own_next;               /* in it: the next event to return */
     gt_block *blocks;              /* of gotrace_reader_next_block */
+    bool keeps_raw;                /* of the events of these blocks */
     gotrace_goroutine goroutine;   /* the last one returned */
     gt_tables *tables;             /* of the current generation or of the trace */
     struct gt_v2 *v2;              /* from 1.22 on; the following fields are then unused */

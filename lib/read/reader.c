@@ -245,9 +245,13 @@ __attribute__((noinline)) static gotrace_status fill_own(gotrace_reader *reader)
     gotrace_status status = prepare(reader);
     if (status != GOTRACE_EVENT)
         return status;
-    if (!reader->own && !(reader->own = gt_block_new(&reader->heap, GT_MOST_EVENTS, true))) {
-        gt_fail_memory(reader);
-        return GOTRACE_ERROR;
+    if (!reader->own) {
+        reader->own = gt_block_new(&reader->heap, GT_MOST_EVENTS, true);
+        if (!reader->own) {
+            gt_fail_memory(reader);
+            return GOTRACE_ERROR;
+        }
+        reader->own->lends_args = true;
     }
     reader->own_next = 0;
     return fill(reader, reader->own);
@@ -275,9 +279,10 @@ const gotrace_raw *gotrace_reader_raw(const gotrace_reader *reader)
 static gt_block *free_block(gotrace_reader *reader)
 {
     gt_block *b = reader->blocks;
-    while (b && atomic_load_explicit(&b->used, memory_order_acquire))
+    while (b &&
+           (!b->raw == reader->keeps_raw || atomic_load_explicit(&b->used, memory_order_acquire)))
         b = b->next;
-    if (!b && (b = gt_block_new(&reader->heap, GT_BLOCK_EVENTS, false))) {
+    if (!b && (b = gt_block_new(&reader->heap, GT_BLOCK_EVENTS, reader->keeps_raw))) {
         b->next = reader->blocks;
         reader->blocks = b;
     }
@@ -292,8 +297,17 @@ static bool move_rest(gotrace_reader *reader, gt_block *b)
     gt_block_clear(b);
     b->public.generation = own->public.generation;
     b->public.generation_index = own->public.generation_index;
-    for (; reader->own_next < own->count; reader->own_next++)
+    for (; reader->own_next < own->count; reader->own_next++) {
+        if (b->raw) {
+            gotrace_raw *raw = &b->raw[b->count];
+            *raw = own->raw[reader->own_next];
+            raw->args = gt_block_args(b, raw->args, raw->arg_count);
+            raw->arg_count = raw->args ? raw->arg_count : 0;
+        }
         b->events[b->count++] = own->events[reader->own_next];
+    }
+    if (b->failed)
+        gt_fail_memory(reader);
     return b->count > 0;
 }
 
@@ -315,6 +329,7 @@ gotrace_status gotrace_reader_next_block(gotrace_reader *reader, const gotrace_b
     }
     b->public.events = b->events;
     b->public.count = b->count;
+    b->public.raw = b->raw;
     gt_block_refer(b, reader->tables);
     atomic_store_explicit(&b->used, true, memory_order_relaxed);
     *block = &b->public;
@@ -348,6 +363,11 @@ void gotrace_block_release(const gotrace_block *block)
     gt_block *b = block_of(block);
     if (b)
         atomic_store_explicit(&b->used, false, memory_order_release);
+}
+
+void gotrace_reader_keep_raw(gotrace_reader *reader)
+{
+    reader->keeps_raw = true;
 }
 
 void gotrace_reader_select(gotrace_reader *reader, uint32_t kinds)

@@ -115,6 +115,39 @@ START_TEST(kept)
 }
 END_TEST
 
+/* gotrace_reader_keep_raw, after some events were read one by one. */
+START_TEST(raw)
+{
+    blob content = trace_sample(names[_i]);
+    const gotrace_block *block;
+    const gotrace_event *e;
+    for (size_t before = 0; before < 40; before++) {
+        trace one = {NULL}, other = {NULL};
+        ck_assert(trace_open(&one, &content, NULL) && trace_open(&other, &content, NULL));
+        for (size_t n = 0; n < before; n++)
+            MUST(gotrace_reader_next(one.reader, &e) == GOTRACE_EVENT &&
+                 gotrace_reader_next(other.reader, &e) == GOTRACE_EVENT);
+        gotrace_reader_keep_raw(other.reader);
+        while (gotrace_reader_next_block(other.reader, &block) == GOTRACE_EVENT) {
+            for (size_t i = 0; i < block->count; i++) {
+                MUST(gotrace_reader_next(one.reader, &e) == GOTRACE_EVENT);
+                const gotrace_raw *a = gotrace_reader_raw(one.reader), *b = &block->raw[i];
+                MUST(e->offset == block->events[i].offset && a->ticks == b->ticks);
+                MUST(a->generation == b->generation && a->generation_index == b->generation_index);
+                MUST(a->arg_count == b->arg_count);
+                MUST(a->arg_count == 0 ||
+                     memcmp(a->args, b->args, a->arg_count * sizeof *a->args) == 0);
+            }
+            gotrace_block_release(block);
+        }
+        MUST(gotrace_reader_next(one.reader, &e) == GOTRACE_END);
+        trace_close(&one);
+        trace_close(&other);
+    }
+    blob_free(&content);
+}
+END_TEST
+
 /* ---- other threads --------------------------------------------------------------------------- */
 
 enum { IN_USE = 8 };
@@ -169,7 +202,7 @@ END_TEST
 /* ---- refused memory -------------------------------------------------------------------------- */
 
 /* Reads with some blocks in use, while an allocation fails. False if there were fewer. */
-static bool refuse(const blob *content, uint64_t n)
+static bool refuse(const blob *content, uint64_t n, bool with_raw)
 {
     failing_allocator a = {.fail_at = n};
     gotrace_config config = failing_config(&a);
@@ -177,6 +210,8 @@ static bool refuse(const blob *content, uint64_t n)
     trace t = {NULL};
     size_t next = 0;
     gotrace_status status = trace_open(&t, content, &config) ? GOTRACE_EVENT : GOTRACE_ERROR;
+    if (status == GOTRACE_EVENT && with_raw)
+        gotrace_reader_keep_raw(t.reader);
     while (status == GOTRACE_EVENT) {
         gotrace_block_release(blocks[next]);
         status = gotrace_reader_next_block(t.reader, &blocks[next]);
@@ -199,10 +234,12 @@ static bool refuse(const blob *content, uint64_t n)
 START_TEST(refused)
 {
     blob content = trace_sample(names[_i]);
-    uint64_t n = 0;
-    while (refuse(&content, n))
-        n += n < 100 ? 1 : SWEEP_STEP;
-    ck_assert_uint_gt(n, 20);
+    for (int with_raw = 0; with_raw < 2; with_raw++) {
+        uint64_t n = 0;
+        while (refuse(&content, n, with_raw))
+            n += n < 100 ? 1 : SWEEP_STEP;
+        ck_assert_uint_gt(n, 20);
+    }
     blob_free(&content);
 }
 END_TEST
@@ -241,6 +278,7 @@ int main(void)
     Suite *suite = suite_create("blocks");
     TCase *cases = tcase_create("blocks");
     tcase_add_loop_test(cases, kept, 0, NAMES);
+    tcase_add_loop_test(cases, raw, 0, NAMES);
     tcase_add_loop_test(cases, released_elsewhere, 0, NAMES);
     tcase_add_loop_test(cases, refused, 0, NAMES);
     tcase_add_test(cases, bounded);

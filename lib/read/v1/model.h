@@ -37,6 +37,9 @@ GT_INLINE void gt_model_set_transition(const gt_event *e, const gt_v1_shape *sha
         to->extra.cause = effect->cause;
 }
 
+/* Sets the ticks and arguments of the next event of the block. */
+void gt_model_put_raw(const gt_event *event, const gt_v1_shape *shape, gt_block *block);
+
 /* Puts an event into the block, unless its kind is not to be returned. False if reading cannot
  * continue. Inline, because there is one call for each event. */
 GT_INLINE bool gt_model_put(gotrace_reader *reader, const gt_event *e, const gt_effect *effect,
@@ -63,8 +66,7 @@ GT_INLINE bool gt_model_put(gotrace_reader *reader, const gt_event *e, const gt_
     if (!(reader->kinds >> kind & 1))
         return true;
     if (b->raw)
-        b->raw[b->count] = (gotrace_raw){
-            .ticks = (uint64_t)e->ticks, .args = e->args, .arg_count = shape->slots};
+        gt_model_put_raw(e, shape, b);
     b->count++;
     if (kind == GOTRACE_KIND_TRANSITION)
         gt_model_set_transition(e, shape, effect, proc, to);

@@ -14,7 +14,7 @@ void gt_v2_put_raw(const gt_follow *f, uint8_t type, const uint64_t *args, int64
 {
     gt_block *b = f->v2->block;
     const size_t count = f->v2->shapes[type].args;
-    if (args != f->e->args) {
+    if (!b->lends_args || args != f->e->args) {
         uint64_t *copy = gt_block_alloc(b, ARGS_SIZE);
         args = copy ? memcpy(copy, args, ARGS_SIZE) : NULL;
     }
