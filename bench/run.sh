@@ -4,7 +4,10 @@
 #   GOTRACE         the program (default $BUILD/gotrace, build/gotrace)
 #   GOTRACE_PEERS   Go toolchains and readers (default $HOME/.cache/gotrace-peers)
 #   GOTRACE_BENCH   folder of the large traces (default $HOME/.cache/gotrace-bench); missing ones
-#                   are recorded, 110 MiB each (BIG_BYTES)
+#                   are recorded, 110 MiB each (BIG_BYTES): of each toolchain one on a quiet machine
+#                   (*-big.trace), and one of a program of many phases while two busy loops per
+#                   processor run (*-loaded.trace), as production machines are
+#   SETS            which of them to measure (default "big loaded")
 #   PARTS           what to measure (default "validate threads stages repair stat tables cut find perfetto chrome script gen fleet functions record redis");
 #                   threads: times with 1, 2 and 4 threads; stages: what validate spends its time on
 #                   with one thread, by perf(1); repair: of the v1 traces, cut off at 60 MB,
@@ -23,6 +26,7 @@ build=${BUILD:-$root/build}
 gotrace=$(realpath -m "${GOTRACE:-$build/gotrace}")
 peers=${GOTRACE_PEERS:-$HOME/.cache/gotrace-peers}
 store=${GOTRACE_BENCH:-$HOME/.cache/gotrace-bench}
+sets=${SETS:-big loaded}
 runs=${RUNS:-3}
 parts=${PARTS:-validate threads stages repair stat tables cut find perfetto chrome script gen fleet functions record redis}
 goread_v2=$peers/bin/goread-v2
@@ -129,15 +133,17 @@ bench_redis() {
 }
 
 record_missing() {
-    local toolchain
+    local toolchain set
     for toolchain in gccgo go1.19 go1.21 go1.22 go1.27; do
-        [ ! -s "$store/$toolchain-big.trace" ] || continue
-        if { [ $toolchain = gccgo ] && command -v gccgo-12 >/dev/null; } ||
-            [ -x "$peers/usr/lib/go-${toolchain#go}/bin/go" ]; then
-            GOTRACE_PEERS=$peers "$root/testdata/recorders/record.sh" --big "$store" $toolchain
-        else
-            echo "bench: SKIPPED: no trace of $toolchain, and no $toolchain to record one with" >&2
-        fi
+        for set in $sets; do
+            [ ! -s "$store/$toolchain-$set.trace" ] || continue
+            if { [ $toolchain = gccgo ] && command -v gccgo-12 >/dev/null; } ||
+                [ -x "$peers/usr/lib/go-${toolchain#go}/bin/go" ]; then
+                GOTRACE_PEERS=$peers "$root/testdata/recorders/record.sh" "--$set" "$store" $toolchain
+            else
+                echo "bench: SKIPPED: no trace of $toolchain, and no $toolchain to record one with" >&2
+            fi
+        done
     done
 }
 
@@ -243,9 +249,9 @@ compare() {
     row "$what : goread-v2" "$(calc '1/%.1f' "$go / $own")" "<= 1/$times" "$own * $times <= $go"
 }
 
-# Goals: 20 times the speed of Go's reader for v1, which it converts first, and 8 times for v2.
+# Goals: 16 times the speed of Go's reader for v1, which it converts first, and 8 times for v2.
 bench_validate() { # FILE SIZE
-    local times=20
+    local times=16
     [ "$(version_of "$1")" -lt 22 ] || times=8
     repeated /dev/null "$gotrace" validate "$1" || return
     row 'validate, time' "$seconds s"
@@ -262,19 +268,23 @@ per_event() {
 }
 
 # The time with different numbers of threads, and two limits of it: reading the bytes, and decoding
-# them as varints.
+# them as varints. More threads than one must not lose: not more than 1.25 times the processor time, nor
+# 1.02 times the time.
 bench_threads() { # FILE SIZE EVENTS
-    local threads one verb
+    local threads one used verb
     repeated /dev/null cat "$1" || return
     per_event 'limit: cat' "$2" "$3"
     repeated /dev/null "$build/bench/varints" "$1" || return
     per_event 'limit: decode all as varints' "$2" "$3"
     for verb in 'validate' "convert --to perfetto -o $work/out"; do
-        for threads in 1 2 4; do
+        for threads in 1 2 4 8; do
             # shellcheck disable=SC2086 # the verb's words
             repeated /dev/null "$gotrace" $verb -j $threads "$1" || return
-            [ $threads -ne 1 ] || one=$seconds
+            [ $threads -ne 1 ] || one=$seconds used=$cpu
             per_event "${verb% -o*} -j $threads" "$2" "$3" "$one"
+            [ $threads -eq 1 ] || row '  processor time, time : -j 1' \
+                "$(calc '%.2f, %.2f' "$cpu / $used, $seconds / $one")" '<= 1.25, <= 1.02' \
+                "$cpu <= 1.25 * $used && $seconds <= 1.02 * $one"
         done
     done
     rm -f "$work/out"
@@ -566,8 +576,10 @@ bench_file() {
 
 if [ $# -eq 0 ] && ! [[ $parts =~ ^(gen|fleet|functions|record|redis)$ ]]; then
     record_missing
-    for file in "$store"/*-big.trace; do
-        [ ! -s "$file" ] || set -- "$@" "$file"
+    for set in $sets; do
+        for file in "$store"/*-"$set".trace; do
+            [ ! -s "$file" ] || set -- "$@" "$file"
+        done
     done
 fi
 if [ $# -eq 0 ] && ! [[ " $parts " =~ \ (gen|fleet|functions|record|redis)\  ]]; then
