@@ -5,7 +5,8 @@
  * That generation reports the status of each goroutine and proc once, before the first event that
  * changes it, possibly late. These statuses are the target. The status of a running goroutine or
  * proc is reported on its own thread; a thread without such a status has neither proc nor
- * goroutine.
+ * goroutine. They are kept in the order of the records, as recorded, which
+ * formats/common/beginning.h does not do.
  */
 #include "cmd/repair/rebuild.h"
 #include "gotrace_experimental.h"

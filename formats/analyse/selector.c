@@ -1,4 +1,5 @@
-/* selector.c - follows goroutines, regions and tasks, as far as a selection needs them. */
+/* selector.c - follows goroutines, regions and tasks, as far as a selection needs them: no states,
+ * which print, for example, would follow for nothing. */
 #include "formats/analyse/selector.h"
 #include "gotrace_experimental.h"
 

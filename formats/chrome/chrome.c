@@ -7,6 +7,9 @@
  * section 2 (TASKS) a row for each task. Differences from Go's tool: events are in order of time;
  * the end of a flow comes after the slice that it ends in; an instant is added where a flow would
  * begin outside any slice; only frames that are referred to are written.
+ *
+ * What is open on which row is kept, no states: events have those before and after, and the
+ * intervals of analyse/states.h would be a second look-up for each event.
  */
 #include "formats/chrome/chrome.h"
 #include "formats/common/functions.h"

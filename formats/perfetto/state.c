@@ -1,4 +1,10 @@
-/* state.c - open slices of goroutines and procs. */
+/*
+ * state.c - open slices of goroutines and procs.
+ *
+ * Of states this has only those that a slice shows: events have the state before and after, and the
+ * intervals of analyse/states.h, in another map and with stacks interned twice, would be a second
+ * look-up for each event.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 

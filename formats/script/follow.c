@@ -1,4 +1,5 @@
-/* follow.c - see follow.h. */
+/* follow.c - see follow.h. It follows lines of a script, before they are events that a reader or
+ * analyse/states.h could follow, and wrong ones too. */
 #include "formats/script/follow.h"
 
 #include <string.h>

@@ -100,7 +100,8 @@ typedef struct pending {
 
 enum { QUEUE_LENGTH = 64 };
 
-/* State of the target. In v1 a goroutine in a system call runs until the call blocks. */
+/* State of the target, not of the source, which analyse/states.h follows. In v1 a goroutine in a
+ * system call runs until the call blocks. */
 typedef struct proc_state {
     int64_t thread;     /* it was last bound to */
     uint64_t goroutine; /* that runs on it */
