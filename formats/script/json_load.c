@@ -1,4 +1,16 @@
-/* json_load.c - see json_load.h. */
+/*
+ * json_load.c - see json_load.h.
+ *
+ * Why an allocator is set for the whole process, and a thread has a current json_memory: jansson
+ * has one pair of functions, without a context. A limit for each document needs no allocator only
+ * if the document is so small that what jansson allocates for it is harmless, but a script may be
+ * as large as a trace; and jansson may read beyond a token if an allocation fails (json_load.h), so
+ * that counting afterwards is too late. json_load_callback, which is used here, limits the text
+ * that jansson gets, not what it allocates for it. Another parser of JSON would be more code than
+ * this file. Only formats/script uses jansson, not the library: no other program gets the
+ * allocator. Documents in several threads do not share anything, and outside of a load and of the
+ * life of its values the functions are malloc and free.
+ */
 #include "formats/script/json_load.h"
 
 #include <stdalign.h>

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# The drill: adds an invented event of v2, an invented range and two columns of figures to a copy of the tree, in
+# The drill: adds an invented event of v2, an invented range, two columns of figures and a format to a copy of the tree, in
 # the places that CONTRIBUTING names, builds the copy with AddressSanitizer, and checks that every verb handles
 # them. The event is GoHandoff: the running goroutine yields, and another runnable one runs in its place. The range
-# is a stack scan, of a goroutine. The columns are the time in long waits for a proc, and a percentile. Not part of
+# is a stack scan, of a goroutine. The columns are the time in long waits for a proc, and a percentile. The
+# format is a graph of which goroutine created which. Not part of
 # `make check`, because it builds everything; `.ci/run` includes it.
 #
 #   tests/drill/run.sh       KEEP=DIR leaves the copy and all files there
@@ -57,10 +58,14 @@ add_columns() {
     python3 "$drill/add_column.py" >"$work/column_places"
 }
 
-# A table, and where the time is computed.
+# A table, and where the time is computed; a list, and its declaration.
 in_two_places() {
-    cat "$work/column_places"
-    [ "$(wc -l <"$work/column_places")" -le 2 ]
+    cat "$1"
+    [ "$(wc -l <"$1")" -le 2 ]
+}
+
+add_format() {
+    python3 "$drill/add_format.py" >"$work/format_places"
 }
 
 quiet_build() {
@@ -76,7 +81,9 @@ check 'the event is added' add_event
 [ "$failed" -eq 0 ] && check 'the compiler names what handles ranges one by one' compiler_names_switches
 [ "$failed" -eq 0 ] && check 'it takes at most ten places' in_ten_places
 [ "$failed" -eq 0 ] && check 'the columns are added' add_columns
-[ "$failed" -eq 0 ] && check 'it takes at most two places' in_two_places
+[ "$failed" -eq 0 ] && check 'it takes at most two places' in_two_places "$work/column_places"
+[ "$failed" -eq 0 ] && check 'the format is added' add_format
+[ "$failed" -eq 0 ] && check 'it takes at most two places outside of its folder' in_two_places "$work/format_places"
 [ "$failed" -eq 0 ] && check 'the tree builds without a message' quiet_build
 if [ "$failed" -gt 0 ]; then
     end_checks
@@ -284,4 +291,50 @@ has_percentile() {
 
 check 'stat, html and parquet show the time' has_time
 check 'stat and html show the percentile' has_percentile
+
+# ---- the format ------------------------
+
+# graph TRACE: the goroutines that were created according to the graph are those that print has.
+graph() {
+    gotrace convert -q -o g.dot "$1" && [ "$(head -n 1 g.dot)" = 'digraph goroutines {' ] && [ "$(tail -n 1 g.dot)" = '}' ] || return
+    gotrace print -q --format jsonl "$1" |
+        jq -r 'select(.resource == "goroutine" and .from == "not-exist") | "  g\(.g // 0) -> g\(.subject);"' >g.expected
+    [ -s g.expected ] && grep -e '->' g.dot | diff g.expected -
+}
+
+graph_of_damaged() {
+    head -c 6000 tree/testdata/traces/go1.26-user.trace >cut.trace
+    gotrace convert -o g.dot cut.trace 2>g.said
+    [ $? -eq 1 ] && grep -q 'cut.trace:0x.*: error: ' g.said && [ "$(tail -n 1 g.dot)" = '}' ]
+}
+
+# What shared code does for each format.
+is_listed() {
+    gotrace convert --help | grep -w graphviz && gotrace help --completion bash | grep -qw graphviz &&
+        gotrace help --completion zsh | grep -qw graphviz && gotrace convert --to none cut.trace 2>&1 | grep 'known are: .*graphviz'
+}
+has_options() {
+    local trace=tree/testdata/traces/go1.26-user.trace
+    gotrace convert -q --to graphviz -j 3 $trace | cmp - <(gotrace convert -q --to graphviz -j 1 $trace) &&
+        gotrace convert -q --to graphviz --zstd $trace | zstd -qdc | cmp - <(gotrace convert -q --to graphviz $trace) || return
+    [ "$(gotrace convert -q --to graphviz --goroutine 7 $trace | grep -c -e '->')" -lt \
+        "$(gotrace convert -q --to graphviz $trace | grep -c -e '->')" ] || return
+    gotrace convert --to graphviz $trace $trace 2>&1 | grep 'write a graph for each' &&
+        gotrace convert --to graphviz --only gc $trace 2>&1 | grep -e '--only is for timelines'
+}
+is_refused() {
+    gotrace convert --to graphviz tree/testdata/traces/go1.26-user.trace >/dev/full 2>g.said
+    [ $? -eq 3 ] && grep 'error: cannot .*No space left on device \[system.write\]$' g.said || return
+    rm -f g.dot
+    ! gotrace convert --to graphviz --max-memory 4K -o g.dot tree/testdata/traces/go1.26-user.trace 2>g.said &&
+        grep ': error: .*memory' g.said
+}
+
+for name in go1.26-user go1.22-gens go1.19-user gccgo-http; do
+    check "convert of $name to the format" graph tree/testdata/traces/$name.trace
+done
+check 'convert of a damaged trace to the format' graph_of_damaged
+check 'the format is in --help, completion and messages' is_listed
+check 'the format has the options of all' has_options
+check 'the format reports a full disk and refused memory' is_refused
 end_checks
