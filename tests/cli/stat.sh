@@ -87,12 +87,13 @@ Frequency freq=1000000000
 END
 run gotrace stat --only overview zero.trace
 
-# Reports on several files at the same time: what one after the other gives, in the order of the arguments.
+# Reports on several files at the same time: what one after the other gives, in the order of the arguments. (-q: how
+# much of a trace was read before its function names are refused depends on the number of threads.)
 head -c 3000 "$TRACES/go1.19-http.trace" >cut.trace
 head -c 2500 "$TRACES/go1.26-gens.trace" >cut2.trace
 set -- "$TRACES"/*-user.trace cut.trace nothere.trace text "$TRACES"/*-http.trace cut2.trace "$TRACES"/unsound/*.trace zero.trace .
 for options in '' '--json --each' '--function main -v --only goroutines' '--from 100us --top 1' '--max-memory 1M' '--no-recover -q' \
-    '--function (a*)*(a*)*(a*)*b|(.*)*(.*)*(.*)*! --only overview'; do
+    '--function (a*)*(a*)*(a*)*b|(.*)*(.*)*(.*)*! --only overview -q'; do
     for j in 1 2 16; do
         # shellcheck disable=SC2086
         (set -f; gotrace stat --by file -j $j $options "$@" >out.$j 2>err.$j; echo "status $?" >>err.$j)
