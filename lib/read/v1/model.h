@@ -51,6 +51,9 @@ GT_INLINE bool gt_model_put(gotrace_reader *reader, const gt_event *e, const gt_
     gt_head head = gt_v1_head(shape);
     if (e->flags & (GOTRACE_EVENT_FUTILE | GT_EVENT_BLOCKS) || shape->action == GT_ACTION_REGION)
         head = gt_model_head(e, shape);
+    const gotrace_kind kind = (gotrace_kind)(head / GT_HEAD_OF(kind, 1) & UINT8_MAX);
+    if (!(reader->kinds >> kind & 1))
+        return true;
     head |= GT_HEAD_OF(from, effect->from) | GT_HEAD_OF(to, effect->to) |
             GT_HEAD_OF(flags, (e->flags & (uint8_t)~GT_EVENT_BLOCKS) | effect->flags);
     gt_head_set(to, head);
@@ -62,9 +65,6 @@ GT_INLINE bool gt_model_put(gotrace_reader *reader, const gt_event *e, const gt_
     to->proc = proc->shown_id;
     to->stack = gt_shown_stack(e->stack);
     to->extra.cause = 0;
-    const gotrace_kind kind = (gotrace_kind)(head / GT_HEAD_OF(kind, 1) & UINT8_MAX);
-    if (!(reader->kinds >> kind & 1))
-        return true;
     if (b->raw)
         gt_model_put_raw(e, shape, b);
     b->count++;
