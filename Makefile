@@ -333,7 +333,7 @@ $(eval $(call sanitizer,tsan,thread))
 ## check-asan, check-ubsan, check-tsan, check-sanitized: run the tests with that sanitizer
 
 # The tests of recorders need a process for each trace; the others run in one.
-THREAD_TESTS := test_ahead test_threads test_blocks test_feed test_print_threads
+THREAD_TESTS := test_ahead test_threads test_blocks test_feed test_print_threads test_ring
 RECORD_TESTS := test_record_threads test_record_several test_record_orders
 .PHONY: tsan-tests $(addprefix tsan-,$(THREAD_TESTS) $(RECORD_TESTS)) threads
 tsan-tests:

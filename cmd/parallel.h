@@ -4,7 +4,8 @@
  *
  * What a piece writes and reports is kept in temporary files until it is its turn. A piece that
  * fails with EXIT_SYSTEM is done again while no other one runs: memory that others took may have
- * been the reason, and must not change the result.
+ * been the reason, and must not change the result. Therefore, and because any number of threads
+ * take pieces, this is not a ring (formats/common/ring.h).
  */
 #ifndef CMD_PARALLEL_H
 #define CMD_PARALLEL_H

@@ -3,99 +3,51 @@
 #include <stdlib.h>
 
 #include "core/thread.h"
+#include "formats/common/ring.h"
 
-/* A thread that waits is woken when half of the blocks are ready for it. To wake it costs as much
- * as hundreds of events, or thousands in a virtual machine, so it must have work for many. */
 enum { BLOCKS = 64 };
-
-/* A block, or what ended reading. */
-typedef struct feed_entry {
-    const gotrace_block *block; /* NULL: reading has ended */
-    gotrace_status status;      /* then: of the reader */
-} feed_entry;
 
 struct feed_thread {
     pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    uint64_t passed, done; /* entries passed to the caller, and those that it has processed */
-    bool ends;
+    ring ring;
     gotrace_reader *reader; /* of the thread */
-    feed_entry *entry;      /* of the caller; NULL before the first one */
-    feed_entry entries[BLOCKS];
+    gotrace_status status;  /* of the reader; the thread's until it ends */
+    bool taken;             /* the caller has a block */
+    const gotrace_block *blocks[BLOCKS];
 };
-
-/* ---- in the thread --------------------------------------------------------------------------- */
-
-/* The next entry to fill; NULL if the caller needs no more. */
-static feed_entry *wait_free(feed_thread *t)
-{
-    pthread_mutex_lock(&t->lock);
-    while (t->passed - t->done == BLOCKS && !t->ends)
-        pthread_cond_wait(&t->changed, &t->lock);
-    feed_entry *n = t->ends ? NULL : &t->entries[t->passed % BLOCKS];
-    pthread_mutex_unlock(&t->lock);
-    return n;
-}
-
-/* Signals are sent without the lock: a thread that wakes would at once wait for it. */
-static void pass(feed_thread *t, bool last)
-{
-    pthread_mutex_lock(&t->lock);
-    t->passed++;
-    bool wakes = last || t->passed - t->done >= BLOCKS / 2;
-    pthread_mutex_unlock(&t->lock);
-    if (wakes)
-        pthread_cond_signal(&t->changed);
-}
 
 static void *read_events(void *arg)
 {
     feed_thread *t = arg;
-    feed_entry *n = &t->entries[0];
 
-    while (n) {
-        n->status = gotrace_reader_next_block(t->reader, &n->block);
-        bool last = !n->block;
-        pass(t, last);
-        n = last ? NULL : wait_free(t);
+    while (ring_reserve(&t->ring)) {
+        const gotrace_block *block;
+        t->status = gotrace_reader_next_block(t->reader, &block);
+        if (!block)
+            break;
+        t->blocks[ring_place(&t->ring)] = block;
+        ring_pass(&t->ring);
     }
+    ring_end(&t->ring);
     return NULL;
-}
-
-/* ---- in the caller --------------------------------------------------------------------------- */
-
-/* Returns the entry that was processed and waits for the next. */
-static void next_entry(feed_thread *t)
-{
-    pthread_mutex_lock(&t->lock);
-    t->done += t->entry != NULL;
-    bool wakes = t->passed - t->done <= BLOCKS / 2;
-    while (t->passed == t->done) {
-        wakes = false; /* the other thread does not wait, or has been woken */
-        pthread_cond_wait(&t->changed, &t->lock);
-    }
-    pthread_mutex_unlock(&t->lock);
-    if (wakes)
-        pthread_cond_signal(&t->changed);
-    t->entry = &t->entries[t->done % BLOCKS];
 }
 
 /* The next block of the thread. */
 static gotrace_status take_block(feed *f)
 {
     feed_thread *t = f->thread;
+    size_t place;
 
-    if (!t->entry || t->entry->block)
-        next_entry(t);
-    f->block = t->entry->block;
-    return t->entry->status;
+    if (t->taken)
+        ring_done(&t->ring);
+    t->taken = ring_take(&t->ring, &place);
+    f->block = t->taken ? t->blocks[place] : NULL;
+    return t->taken ? GOTRACE_EVENT : t->status;
 }
 
 static void thread_free(feed_thread *t)
 {
-    pthread_mutex_destroy(&t->lock);
-    pthread_cond_destroy(&t->changed);
+    ring_free(&t->ring);
     free(t);
 }
 
@@ -120,8 +72,8 @@ static void begin_thread(feed *f)
     if (!t)
         return;
     t->reader = f->reader;
-    pthread_mutex_init(&t->lock, NULL);
-    pthread_cond_init(&t->changed, NULL);
+    t->status = GOTRACE_EVENT;
+    ring_init(&t->ring, BLOCKS, BLOCKS / 2);
     if (gt_thread_begin(&t->thread, read_events, t))
         f->thread = t;
     else
@@ -213,14 +165,11 @@ static gotrace_status end_thread(feed *f)
 {
     feed_thread *t = f->thread;
 
-    pthread_mutex_lock(&t->lock);
-    t->ends = true;
-    pthread_cond_signal(&t->changed);
-    pthread_mutex_unlock(&t->lock);
+    ring_stop(&t->ring);
     pthread_join(t->thread, NULL);
-    gotrace_status status = t->entries[(t->passed - 1) % BLOCKS].status;
-    for (uint64_t n = t->done + (t->entry != NULL); n < t->passed; n++)
-        gotrace_block_release(t->entries[n % BLOCKS].block);
+    const gotrace_status status = t->status;
+    for (uint64_t n = t->ring.done + t->taken; n < t->ring.passed; n++)
+        gotrace_block_release(t->blocks[n % BLOCKS]);
     thread_free(t);
     f->thread = NULL;
     return status;

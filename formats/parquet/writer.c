@@ -8,6 +8,7 @@
 
 #include "core/malloc.h"
 #include "core/thread.h"
+#include "formats/common/ring.h"
 #include "formats/common/utf8.h"
 #include "formats/parquet/group.h"
 #include "formats/common/vector.h"
@@ -40,11 +41,10 @@ struct parquet_encoder {
     scratch scratch;
     bool threaded;
     pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    parquet_file *file; /* whose row group is to be encoded; NULL: none */
-    group group;
-    bool ends;
+    ring ring; /* of one place: */
+    parquet_file *file;
+    group group;                       /* of the file */
+    pthread_mutex_t lock;              /* of the spare memory */
     void *spare[PARQUET_MOST_COLUMNS]; /* memory of columns of full row groups, to be used again */
     size_t spare_count;
 };
@@ -156,22 +156,13 @@ static void free_group(parquet_encoder *e, group *g, size_t columns)
 static void *encode_groups(void *arg)
 {
     parquet_encoder *e = arg;
-    pthread_mutex_lock(&e->lock);
-    while (!e->ends || e->file) {
-        if (!e->file) {
-            pthread_cond_wait(&e->changed, &e->lock);
-            continue;
-        }
-        parquet_file *f = e->file;
-        pthread_mutex_unlock(&e->lock);
-        if (!f->lost)
-            encode_group(&e->scratch, f, &e->group);
-        free_group(e, &e->group, f->count);
-        pthread_mutex_lock(&e->lock);
-        e->file = NULL;
-        pthread_cond_broadcast(&e->changed);
+    size_t place;
+    while (ring_take(&e->ring, &place)) {
+        if (!e->file->lost)
+            encode_group(&e->scratch, e->file, &e->group);
+        free_group(e, &e->group, e->file->count);
+        ring_done(&e->ring);
     }
-    pthread_mutex_unlock(&e->lock);
     return NULL;
 }
 
@@ -186,7 +177,7 @@ parquet_encoder *parquet_encoder_new(bool threaded)
         return NULL;
     }
     pthread_mutex_init(&e->lock, NULL);
-    pthread_cond_init(&e->changed, NULL);
+    ring_init(&e->ring, 1, 1);
     e->threaded = threaded && gt_thread_begin(&e->thread, encode_groups, e);
     return e;
 }
@@ -194,12 +185,8 @@ parquet_encoder *parquet_encoder_new(bool threaded)
 /* Waits until everything is written. */
 static void wait_for_encoder(parquet_encoder *e)
 {
-    if (!e->threaded)
-        return;
-    pthread_mutex_lock(&e->lock);
-    while (e->file)
-        pthread_cond_wait(&e->changed, &e->lock);
-    pthread_mutex_unlock(&e->lock);
+    if (e->threaded)
+        ring_wait_all(&e->ring);
 }
 
 void parquet_encoder_free(parquet_encoder *e)
@@ -207,14 +194,11 @@ void parquet_encoder_free(parquet_encoder *e)
     if (!e)
         return;
     if (e->threaded) {
-        pthread_mutex_lock(&e->lock);
-        e->ends = true;
-        pthread_cond_broadcast(&e->changed);
-        pthread_mutex_unlock(&e->lock);
+        ring_end(&e->ring);
         pthread_join(e->thread, NULL);
     }
     pthread_mutex_destroy(&e->lock);
-    pthread_cond_destroy(&e->changed);
+    ring_free(&e->ring);
     scratch_free(&e->scratch);
     while (e->spare_count > 0)
         free(e->spare[--e->spare_count]);
@@ -225,13 +209,11 @@ void parquet_encoder_free(parquet_encoder *e)
 static void pass_group(parquet_file *f)
 {
     parquet_encoder *e = f->encoder;
-    wait_for_encoder(e);
     if (e->threaded) {
-        pthread_mutex_lock(&e->lock);
+        ring_reserve(&e->ring);
         e->group = f->group;
         e->file = f;
-        pthread_cond_broadcast(&e->changed);
-        pthread_mutex_unlock(&e->lock);
+        ring_pass(&e->ring);
     } else {
         if (!f->lost)
             encode_group(&e->scratch, f, &f->group);

@@ -5,7 +5,8 @@
  *
  * The text of a block stays in its buffer until it is the block's turn. If the buffer is full
  * before, whichever thread makes the text waits for the turn, and then writes directly, so memory
- * does not depend on the length of texts.
+ * does not depend on the length of texts. So this is not a ring (formats/common/ring.h), where one
+ * thread takes what another one passes.
  */
 #include <errno.h>
 #include <stdlib.h>
