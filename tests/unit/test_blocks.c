@@ -98,7 +98,7 @@ START_TEST(kept)
     enum { KEPT = 5 };
     blob content = trace_sample(names[_i]);
     const gotrace_block *blocks[KEPT] = {NULL}, *block;
-    trace one = {NULL}, other = {NULL};
+    trace one = {0}, other = {0};
     size_t frames = 0;
     ck_assert(trace_open(&one, &content, NULL) && trace_open(&other, &content, NULL));
     for (size_t n = 0, after = 0; after < KEPT; n++) {
@@ -122,7 +122,7 @@ START_TEST(raw)
     const gotrace_block *block;
     const gotrace_event *e;
     for (size_t before = 0; before < 40; before++) {
-        trace one = {NULL}, other = {NULL};
+        trace one = {0}, other = {0};
         ck_assert(trace_open(&one, &content, NULL) && trace_open(&other, &content, NULL));
         for (size_t n = 0; n < before; n++)
             MUST(gotrace_reader_next(one.reader, &e) == GOTRACE_EVENT &&
@@ -178,7 +178,7 @@ START_TEST(released_elsewhere)
     blob content = trace_sample(names[_i]);
     failing_allocator a = {.fail_at = UINT64_MAX};
     gotrace_config config = failing_config(&a);
-    trace t = {NULL};
+    trace t = {0};
     other_thread threads[2] = {{.frames = 0}};
     size_t begun = 0;
     ck_assert(trace_open(&t, &content, &config));
@@ -207,7 +207,7 @@ static bool refuse(const blob *content, uint64_t n, bool with_raw)
     failing_allocator a = {.fail_at = n};
     gotrace_config config = failing_config(&a);
     const gotrace_block *blocks[IN_USE] = {NULL};
-    trace t = {NULL};
+    trace t = {0};
     size_t next = 0;
     gotrace_status status = trace_open(&t, content, &config) ? GOTRACE_EVENT : GOTRACE_ERROR;
     if (status == GOTRACE_EVENT && with_raw)
@@ -252,7 +252,7 @@ static int64_t peak_of(const blob *content, size_t most)
     failing_allocator a = {.fail_at = UINT64_MAX};
     gotrace_config config = failing_config(&a);
     const gotrace_block *blocks[64] = {NULL};
-    trace t = {NULL};
+    trace t = {0};
     size_t next = 0;
     ck_assert(trace_open(&t, content, &config));
     do {
