@@ -13,9 +13,7 @@ import damage
 
 COUNT = os.path.join(os.path.dirname(damage.GOTRACE), 'tests/count')
 MOST_KIB = 64 << 10  # peak memory, of which 50 MiB are for sorting
-# Times that all bytes are read. Up to 8 MiB, as here, bits that may be flipped are tried: each reader of
-# repair reads up to 32 MiB more for that, and begins its first pass again for each bit that it restores.
-MOST_READ = 60
+MOST_READ = 20  # times that all bytes are read
 
 
 def cut(data, rng):
