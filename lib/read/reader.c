@@ -435,7 +435,7 @@ const gotrace_proc_summary *gotrace_reader_proc(const gotrace_reader *reader, si
 const gotrace_generation_summary *gotrace_reader_generation(const gotrace_reader *reader, size_t n)
 {
     const struct gt_v2 *v2 = reader->v2;
-    return v2 && n < v2->generation_count ? &v2->generations[n].summary : NULL;
+    return v2 && n < v2->index.generation_count ? &v2->index.generations[n].summary : NULL;
 }
 
 const char *gotrace_reader_string(const gotrace_reader *reader, uint64_t id, size_t *size)
@@ -457,7 +457,8 @@ size_t gotrace_reader_stack(const gotrace_reader *reader, uint64_t id, gotrace_f
 /* A live goroutine; NULL: there is none with that id. */
 static const gt_goroutine *find_goroutine(const gotrace_reader *reader, uint64_t id)
 {
-    const gt_goroutines *all = reader->v2 ? &reader->v2->goroutines : gt_reading_goroutines(reader);
+    const gt_goroutines *all = reader->v2 ? &reader->v2->states.goroutines
+                                          : gt_reading_goroutines(reader);
     return all && all->heap ? gt_goroutine_find(all, id) : NULL;
 }
 

@@ -272,9 +272,9 @@ START_TEST(notices_missing_pieces)
     for (size_t n = 0; n < index->run_count; n += 1 + index->run_count / CHANGES)
         check_changed(&trace, (size_t)index->runs[n].offset, (size_t)index->runs[n].end);
     const struct gt_v2 *v2 = reader->v2;
-    for (size_t n = 0; v2 && n < v2->batch_count; n += 1 + v2->batch_count / CHANGES)
-        check_changed(&trace, (size_t)v2->batches[n].offset,
-                      n + 1 < v2->batch_count ? (size_t)v2->batches[n + 1].offset : trace.size);
+    for (size_t n = 0; v2 && n < v2->index.batch_count; n += 1 + v2->index.batch_count / CHANGES)
+        check_changed(&trace, (size_t)v2->index.batches[n].offset,
+                      n + 1 < v2->index.batch_count ? (size_t)v2->index.batches[n + 1].offset : trace.size);
     gotrace_reader_close(reader);
     gotrace_source_close(source);
     blob_free(&trace);

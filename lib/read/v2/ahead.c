@@ -31,12 +31,12 @@ static bool begin_generation(const gotrace_reader *reader, gt_job *number)
 {
     job *j = (job *)number;
     const struct gt_v2 *v2 = reader->v2;
-    const gt_generation *g = &v2->generations[j->job.number];
+    const gt_generation *g = &v2->index.generations[j->job.number];
     if (!g->summary.complete)
         return false;
     j->of = v2;
     j->problem_count = 0;
-    for (size_t i = 0; i < 2 && j->job.number + i < v2->generation_count; i++)
+    for (size_t i = 0; i < 2 && j->job.number + i < v2->index.generation_count; i++)
         j->generations[i] = (gt_generation){
             .summary = g[i].summary, .first = g[i].first, .count = g[i].count};
     return true;
@@ -54,10 +54,12 @@ static bool open_alone(gt_ahead *a, job *j)
         return false;
     memcpy(alone->shapes, j->of->shapes, sizeof alone->shapes);
     reader->stage = GT_READING;
-    alone->batches = j->of->batches;
-    alone->generations = j->generations;
-    alone->generation_count = j->job.number + 1 < j->of->generation_count ? 2 : 1;
-    alone->common_frequency = j->of->common_frequency;
+    alone->index = (gt_v2_batches){
+        .batches = j->of->index.batches,
+        .generations = j->generations,
+        .generation_count = j->job.number + 1 < j->of->index.generation_count ? 2 : 1,
+        .common_frequency = j->of->index.common_frequency,
+    };
     alone->assumed = &j->job.assumed;
     return gt_v2_start(reader);
 }
@@ -65,10 +67,8 @@ static bool open_alone(gt_ahead *a, job *j)
 static void close_generation(gt_job *j)
 {
     struct gt_v2 *alone = j->reader->v2;
-    if (alone) {
-        alone->batches = NULL;
-        alone->generations = NULL;
-    }
+    if (alone)
+        alone->index = (gt_v2_batches){0};
 }
 
 /* Whether the events are consistent. */
@@ -92,12 +92,12 @@ static void check_generation(gt_ahead *a, gt_job *of)
 
 static gt_v2_proc *proc_of(const struct gt_v2 *v2, uint64_t id)
 {
-    return (gt_v2_proc *)(uintptr_t)gt_map_get(&v2->procs, id);
+    return (gt_v2_proc *)(uintptr_t)gt_map_get(&v2->states.procs, id);
 }
 
 static gt_v2_thread *thread_of(const struct gt_v2 *v2, uint64_t id)
 {
-    return (gt_v2_thread *)(uintptr_t)gt_map_get(&v2->threads, id);
+    return (gt_v2_thread *)(uintptr_t)gt_map_get(&v2->states.threads, id);
 }
 
 static bool has_goroutine(const gt_v2_thread *t, uint64_t id)
@@ -124,7 +124,7 @@ static bool has_region(const gt_goroutine *g, const gt_assumption *x)
 static bool holds(const gotrace_reader *reader, const gt_assumption *x)
 {
     const struct gt_v2 *v2 = reader->v2;
-    const gt_goroutine *g = gt_goroutine_find(&v2->goroutines, x->id);
+    const gt_goroutine *g = gt_goroutine_find(&v2->states.goroutines, x->id);
     const gt_v2_proc *p = proc_of(v2, x->id);
     const gt_v2_thread *t = thread_of(v2, x->id);
     switch ((gt_assumption_kind)x->kind) {
@@ -137,9 +137,10 @@ static bool holds(const gotrace_reader *reader, const gt_assumption *x)
     case GT_ASSUME_ASSIST: return (g && g->assisting) == x->value;
     case GT_ASSUME_WORLD_RUNS: return !g || !g->stopping;
     case GT_ASSUME_REGION: return has_region(g, x);
-    case GT_ASSUME_GC_ACTIVE: return v2->gc == GT_GC_ON && x->value == v2->gc_seq + 1;
+    case GT_ASSUME_GC_ACTIVE: return v2->states.gc == GT_GC_ON && x->value == v2->states.gc_seq + 1;
     case GT_ASSUME_GC_OFF:
-        return v2->gc == GT_GC_UNDETERMINED || (v2->gc == GT_GC_OFF && x->value == v2->gc_seq + 1);
+        return v2->states.gc == GT_GC_UNDETERMINED ||
+               (v2->states.gc == GT_GC_OFF && x->value == v2->states.gc_seq + 1);
     case GT_ASSUME_TASK_ENDS: return !gt_task_has_ended(reader, x->id);
     case GT_ASSUME_NO_BEGIN: return gt_no_begin_holds(reader, x);
     default: return false; /* v1 */
@@ -154,7 +155,7 @@ static bool holds(const gotrace_reader *reader, const gt_assumption *x)
 /* A thread whose context was used before it was set had none. */
 static bool threads_fit(const struct gt_v2 *v2, const struct gt_v2 *alone)
 {
-    EACH_VALUE(&alone->threads, const gt_v2_thread, used)
+    EACH_VALUE(&alone->states.threads, const gt_v2_thread, used)
     {
         const gt_v2_thread *t = thread_of(v2, used->id);
         if (t && (((used->assumed & GT_KNOWN_PROC) && t->p) ||
@@ -166,7 +167,7 @@ static bool threads_fit(const struct gt_v2 *v2, const struct gt_v2 *alone)
 
 static bool created_are_new(const struct gt_v2 *v2, const gt_assumptions *a)
 {
-    EACH_VALUE(&v2->goroutines.by_id, const gt_goroutine, g)
+    EACH_VALUE(&v2->states.goroutines.by_id, const gt_goroutine, g)
     {
         if (gt_is_assumed_new(&a->created, g->id))
             return false;
@@ -176,8 +177,8 @@ static bool created_are_new(const struct gt_v2 *v2, const gt_assumptions *a)
 
 static bool tasks_are_new(const struct gt_v2 *v2, const gt_assumptions *a)
 {
-    for (size_t i = 0; i < v2->tasks.capacity; i++)
-        if (v2->tasks.slots[i].value && v2->tasks.slots[i].key >= a->first_task)
+    for (size_t i = 0; i < v2->states.tasks.capacity; i++)
+        if (v2->states.tasks.slots[i].value && v2->states.tasks.slots[i].key >= a->first_task)
             return false;
     return true;
 }
@@ -190,7 +191,7 @@ static bool fits(const gotrace_reader *reader, const job *j)
     /* A generation without a frequency has that of the one before. */
     if (!j->job.sound || j->job.reader->summary.frequency == 0 || v2->initial == 0 ||
         reader->faults.open || reader->quiet ||
-        a->most_goroutines > reader->limits.goroutines - v2->goroutines.by_id.count)
+        a->most_goroutines > reader->limits.goroutines - v2->states.goroutines.by_id.count)
         return false;
     for (size_t i = 0; i < a->count; i++)
         if (!holds(reader, &a->list[i]))
@@ -222,7 +223,7 @@ static bool adopt_regions(gotrace_reader *reader, gt_goroutine *g, const gt_goro
 
 static bool adopt_goroutine(gotrace_reader *reader, const gt_goroutine *from)
 {
-    gt_goroutines *table = &reader->v2->goroutines;
+    gt_goroutines *table = &reader->v2->states.goroutines;
     gt_goroutine *g = gt_goroutine_find(table, from->id);
     bool created = from->contact & GT_CONTACT_CREATED;
     if (g && created) { /* the one before ended, and its id was used again */
@@ -254,8 +255,8 @@ static bool adopt_goroutine(gotrace_reader *reader, const gt_goroutine *from)
 
 static bool adopt_goroutines(gotrace_reader *reader, const job *j)
 {
-    gt_goroutines *table = &reader->v2->goroutines;
-    const gt_goroutines *alive = &j->job.reader->v2->goroutines;
+    gt_goroutines *table = &reader->v2->states.goroutines;
+    const gt_goroutines *alive = &j->job.reader->v2->states.goroutines;
     for (size_t i = 0; i < j->job.assumed.count; i++) {
         const gt_assumption *x = &j->job.assumed.list[i];
         gt_goroutine *g = gt_goroutine_find(table, x->id);
@@ -276,7 +277,7 @@ static bool adopt_goroutines(gotrace_reader *reader, const job *j)
 /* Procs first lose the threads that have others now. */
 static bool adopt_threads(gotrace_reader *reader, const struct gt_v2 *alone)
 {
-    EACH_VALUE(&alone->threads, const gt_v2_thread, from)
+    EACH_VALUE(&alone->states.threads, const gt_v2_thread, from)
     {
         gt_v2_thread *t = gt_v2_thread_of(reader, reader->v2, from->id);
         if (!t)
@@ -290,7 +291,7 @@ static bool adopt_threads(gotrace_reader *reader, const struct gt_v2 *alone)
 
 static bool adopt_procs(gotrace_reader *reader, const struct gt_v2 *alone)
 {
-    EACH_VALUE(&alone->procs, const gt_v2_proc, from)
+    EACH_VALUE(&alone->states.procs, const gt_v2_proc, from)
     {
         gt_v2_proc *p = gt_v2_proc_of(reader, from->id, true);
         if (!p)
@@ -308,14 +309,14 @@ static bool adopt_procs(gotrace_reader *reader, const struct gt_v2 *alone)
 
 static void adopt_contexts(struct gt_v2 *v2, const struct gt_v2 *alone)
 {
-    EACH_VALUE(&alone->threads, const gt_v2_thread, from)
+    EACH_VALUE(&alone->states.threads, const gt_v2_thread, from)
     {
         gt_v2_thread *t = thread_of(v2, from->id);
         const gt_goroutine *g = gt_v2_goroutine_of(from);
         if (from->known & GT_KNOWN_PROC)
             t->p = from->p ? proc_of(v2, from->p->id) : NULL;
         if (from->known & GT_KNOWN_GOROUTINE) {
-            t->g = g ? gt_goroutine_find(&v2->goroutines, g->id) : NULL;
+            t->g = g ? gt_goroutine_find(&v2->states.goroutines, g->id) : NULL;
             if (from->g_id)
                 t->g_id = from->g_id;
         }
@@ -324,7 +325,7 @@ static void adopt_contexts(struct gt_v2 *v2, const struct gt_v2 *alone)
 
 static void end_task(gotrace_reader *reader, uint64_t id)
 {
-    gt_map *tasks = &reader->v2->tasks;
+    gt_map *tasks = &reader->v2->states.tasks;
     gt_v2_task *task = (gt_v2_task *)(uintptr_t)gt_map_get(tasks, id);
     if (task)
         gt_map_remove(tasks, id);
@@ -333,7 +334,7 @@ static void end_task(gotrace_reader *reader, uint64_t id)
 
 static bool adopt_tasks(gotrace_reader *reader, const job *j)
 {
-    const gt_map *open = &j->job.reader->v2->tasks;
+    const gt_map *open = &j->job.reader->v2->states.tasks;
     if (!gt_adopt_ended_tasks(reader, j->job.reader))
         return false;
     for (size_t i = 0; i < j->job.assumed.count; i++)
@@ -345,7 +346,7 @@ static bool adopt_tasks(gotrace_reader *reader, const job *j)
             continue;
         gt_v2_task *task = gt_resize(&reader->heap, NULL, 0, sizeof *task);
         if (!task || !gt_task_begins(reader, open->slots[i].key) ||
-            !gt_map_put(&reader->v2->tasks, open->slots[i].key, (uint64_t)(uintptr_t)task)) {
+            !gt_map_put(&reader->v2->states.tasks, open->slots[i].key, (uint64_t)(uintptr_t)task)) {
             gt_free(&reader->heap, task, sizeof *task);
             return false;
         }
@@ -385,11 +386,11 @@ static void add_counts(gotrace_summary *to, const gotrace_summary *from)
 static void adopt_times(gotrace_reader *reader, const struct gt_v2 *alone)
 {
     struct gt_v2 *v2 = reader->v2;
-    int64_t last = gt_time_add(v2->last_time, (int64_t)alone->outputs);
-    v2->last_time = alone->last_time > last ? alone->last_time : last;
-    v2->outputs += alone->outputs;
-    if (alone->outputs > 1) /* not only the sync */
-        reader->last_ticks = v2->last_time;
+    int64_t last = gt_time_add(v2->output.last_time, (int64_t)alone->output.count);
+    v2->output.last_time = alone->output.last_time > last ? alone->output.last_time : last;
+    v2->output.count += alone->output.count;
+    if (alone->output.count > 1) /* not only the sync */
+        reader->last_ticks = v2->output.last_time;
 }
 
 static bool adopt_state(gotrace_reader *reader, const job *j)
@@ -400,9 +401,9 @@ static bool adopt_state(gotrace_reader *reader, const job *j)
         !adopt_procs(reader, alone) || !adopt_tasks(reader, j))
         return reader->stage == GT_FAILED ? false : gt_fail_memory(reader);
     adopt_contexts(v2, alone);
-    if (alone->gc != GT_GC_UNDETERMINED) {
-        v2->gc = alone->gc;
-        v2->gc_seq = alone->gc_seq;
+    if (alone->states.gc != GT_GC_UNDETERMINED) {
+        v2->states.gc = alone->states.gc;
+        v2->states.gc_seq = alone->states.gc_seq;
     }
     v2->generation = alone->generation;
     v2->ns_per_tick = alone->ns_per_tick;
@@ -426,7 +427,7 @@ static bool report(gotrace_reader *reader, const job *j, size_t from, size_t to)
 /* Does what the reading thread would have done. */
 static bool adopt(gotrace_reader *reader, const job *j)
 {
-    gt_generation *g = &reader->v2->generations[j->job.number];
+    gt_generation *g = &reader->v2->index.generations[j->job.number];
     g->summary = j->generations[0].summary;
     g->sync = j->generations[0].sync;
     return report(reader, j, 0, j->job.assumed.loaded) && gt_v2_check_clocks(reader, g) &&
@@ -455,7 +456,7 @@ bool gt_v2_ahead_take(gotrace_reader *reader, gt_ahead *a)
 static bool are_small(const gotrace_reader *reader)
 {
     enum { PARTS = 16 };
-    return reader->summary.size / reader->v2->generation_count < gt_window(reader) / PARTS;
+    return reader->summary.size / reader->v2->index.generation_count < gt_window(reader) / PARTS;
 }
 
 bool gt_v2_ahead_start(gotrace_reader *reader)
@@ -464,9 +465,9 @@ bool gt_v2_ahead_start(gotrace_reader *reader)
                                      close_generation};
     struct gt_v2 *v2 = reader->v2;
     size_t first = v2->entered ? v2->current + 1 : 1;
-    if (reader->config.threads < 2 || v2->ahead || first >= v2->generation_count ||
+    if (reader->config.threads < 2 || v2->ahead || first >= v2->index.generation_count ||
         are_small(reader))
         return true;
-    v2->ahead = gt_ahead_start(reader, &way, first, v2->generation_count);
+    v2->ahead = gt_ahead_start(reader, &way, first, v2->index.generation_count);
     return v2->ahead || gt_fail_memory(reader);
 }

@@ -48,15 +48,16 @@ static bool is_readable(const clock_batch *b, int version)
  * the others. So do those that gotrace cut and repair write, in ns, next to copied ones. */
 static bool fits_better(const struct gt_v2 *v2, size_t n)
 {
-    const gt_generation *g = &v2->generations[n], *neighbour = n ? g - 1 : g + 1;
-    if (n + 1 == v2->generation_count && n == 0)
+    const gt_generation *g = &v2->index.generations[n], *neighbour = n ? g - 1 : g + 1;
+    if (n + 1 == v2->index.generation_count && n == 0)
         return false;
-    if (g->frequency == 0 || g->frequency == v2->common_frequency)
+    if (g->frequency == 0 || g->frequency == v2->index.common_frequency)
         return false;
-    uint64_t frequency = neighbour->own_frequency ? neighbour->frequency : v2->common_frequency;
+    uint64_t frequency = neighbour->own_frequency ? neighbour->frequency
+                                                  : v2->index.common_frequency;
     double time = (double)neighbour->summary.begin / (double)frequency;
     double own = (double)g->summary.begin / (double)g->frequency - time;
-    double common = (double)g->summary.begin / (double)v2->common_frequency - time;
+    double common = (double)g->summary.begin / (double)v2->index.common_frequency - time;
     return own * own < common * common;
 }
 
@@ -68,12 +69,12 @@ static bool find_clocks(gotrace_reader *reader, gt_generation *g)
     clock_batch b;
     g->frequency = 0;
     g->clocks = g->first;
-    while (g->clocks < end && v2->batches[g->clocks].kind != GT_BATCH_SYNC)
+    while (g->clocks < end && v2->index.batches[g->clocks].kind != GT_BATCH_SYNC)
         g->clocks++;
     g->clocks_readable = false;
     if (g->clocks == end)
         return true;
-    if (!read_clock_batch(reader, &v2->batches[g->clocks], &b))
+    if (!read_clock_batch(reader, &v2->index.batches[g->clocks], &b))
         return false;
     g->clocks_readable = is_readable(&b, reader->summary.version);
     const uint8_t *p = b.bytes, *limit = p + b.size;
@@ -92,8 +93,8 @@ static void find_common(struct gt_v2 *v2)
 {
     uint64_t common = 0;
     size_t lead = 0, with = 0, same = 0;
-    for (size_t n = 0; n < v2->generation_count; n++) {
-        uint64_t frequency = v2->generations[n].frequency;
+    for (size_t n = 0; n < v2->index.generation_count; n++) {
+        uint64_t frequency = v2->index.generations[n].frequency;
         if (frequency == 0)
             continue;
         with++;
@@ -101,19 +102,19 @@ static void find_common(struct gt_v2 *v2)
             common = frequency;
         lead = common == frequency ? lead + 1 : lead - 1;
     }
-    for (size_t n = 0; n < v2->generation_count; n++)
-        same += common && v2->generations[n].frequency == common;
-    v2->common_frequency = 2 * same > with ? common : 0;
+    for (size_t n = 0; n < v2->index.generation_count; n++)
+        same += common && v2->index.generations[n].frequency == common;
+    v2->index.common_frequency = 2 * same > with ? common : 0;
 }
 
 bool gt_v2_find_clocks(gotrace_reader *reader)
 {
     struct gt_v2 *v2 = reader->v2;
-    for (size_t n = 0; n < v2->generation_count; n++)
-        if (!find_clocks(reader, &v2->generations[n]))
+    for (size_t n = 0; n < v2->index.generation_count; n++)
+        if (!find_clocks(reader, &v2->index.generations[n]))
             return false;
     find_common(v2);
-    for (size_t n = 0; v2->common_frequency && n < v2->generation_count; n++)
-        v2->generations[n].own_frequency = fits_better(v2, n);
+    for (size_t n = 0; v2->index.common_frequency && n < v2->index.generation_count; n++)
+        v2->index.generations[n].own_frequency = fits_better(v2, n);
     return true;
 }

@@ -21,12 +21,12 @@ static bool check_start(gotrace_reader *reader, const gt_v2_cursor *c, const gt_
                (gt_place){batch->offset, c->next_batch, GOTRACE_NO_OFFSET},
                "the batch begins %lld ns before the last event of the thread's previous batch, "
                "which is at 0x%llx",
-               (long long)by, (unsigned long long)v2->batches[c->batch].offset);
+               (long long)by, (unsigned long long)v2->index.batches[c->batch].offset);
 }
 
 static bool open_batch(gotrace_reader *reader, gt_v2_cursor *c)
 {
-    const gt_batch *batch = &reader->v2->batches[c->next_batch];
+    const gt_batch *batch = &reader->v2->index.batches[c->next_batch];
     if (c->batch != GT_NONE && !check_start(reader, c, batch))
         return false;
     c->batch = c->next_batch;
@@ -111,7 +111,7 @@ static gt_v2_event *decode(gotrace_reader *reader, gt_v2_cursor *c, gt_v2_event 
             break;
         }
         if (time == 0)
-            time = gt_v2_ns(v2->batches[batch].time, ns_per_tick);
+            time = gt_v2_ns(v2->index.batches[batch].time, ns_per_tick);
         time = gt_time_add(time, gt_v2_ns(dt, ns_per_tick));
         e->time = time;
         e->offset = shift + (uint64_t)(uintptr_t)start;
@@ -163,7 +163,7 @@ bool gt_v2_cursor_fill(gotrace_reader *reader, gt_v2_cursor *c)
     size_t n = (size_t)(c->end - start);
     reader->summary.timed_records += n;
     reader->summary.records += n;
-    reader->v2->generations[reader->v2->current].summary.timed_records += n;
+    reader->v2->index.generations[reader->v2->current].summary.timed_records += n;
     if (n == 0) {
         c->has_head = false;
         gt_file_window_close(reader, &c->w);
@@ -175,9 +175,9 @@ static bool open_cursor(gotrace_reader *reader, gt_v2_cursor *c, size_t window)
 {
     const struct gt_v2 *v2 = reader->v2;
     size_t largest = 1;
-    for (uint32_t i = c->next_batch; i != GT_NONE; i = v2->batches[i].next)
-        if (v2->batches[i].size > largest)
-            largest = v2->batches[i].size;
+    for (uint32_t i = c->next_batch; i != GT_NONE; i = v2->index.batches[i].next)
+        if (v2->index.batches[i].size > largest)
+            largest = v2->index.batches[i].size;
     c->has_head = true;
     c->head = c->events;
     return gt_file_window_open(reader, &c->w, largest < window ? largest : window) &&
@@ -191,25 +191,25 @@ static bool create_cursors(gotrace_reader *reader, struct gt_v2 *v2, const gt_ge
     gt_map last = {.heap = &reader->heap}; /* cursor number + 1 to batch index + 1 */
     bool ok = true;
     for (size_t i = g->first; ok && i < g->first + g->count; i++) {
-        gt_batch *batch = &v2->batches[i];
+        gt_batch *batch = &v2->index.batches[i];
         if (batch->kind != GT_BATCH_EVENTS)
             continue;
         uint64_t number = gt_map_get(&by_thread, batch->m);
         if (number) {
-            v2->batches[gt_map_get(&last, number) - 1].next = (uint32_t)i;
+            v2->index.batches[gt_map_get(&last, number) - 1].next = (uint32_t)i;
         } else {
-            void *list = v2->cursors;
-            ok = gt_grow(&reader->heap, &list, &v2->cursor_capacity, v2->cursor_count + 1,
-                         sizeof *v2->cursors);
-            v2->cursors = ok ? list : v2->cursors;
+            void *list = v2->cursors.list;
+            ok = gt_grow(&reader->heap, &list, &v2->cursors.capacity, v2->cursors.count + 1,
+                         sizeof *v2->cursors.list);
+            v2->cursors.list = ok ? list : v2->cursors.list;
             if (ok) {
-                number = ++v2->cursor_count;
-                v2->cursors[number - 1] = (gt_v2_cursor){
+                number = ++v2->cursors.count;
+                v2->cursors.list[number - 1] = (gt_v2_cursor){
                     .next_batch = (uint32_t)i,
                     .batch = GT_NONE,
                     .thread = batch->m == GT_V2_NO_ID ? NULL
                                                       : gt_v2_thread_of(reader, v2, batch->m)};
-                ok = (batch->m == GT_V2_NO_ID || v2->cursors[number - 1].thread) &&
+                ok = (batch->m == GT_V2_NO_ID || v2->cursors.list[number - 1].thread) &&
                      gt_map_put(&by_thread, batch->m, number);
             }
         }
@@ -223,10 +223,10 @@ static bool create_cursors(gotrace_reader *reader, struct gt_v2 *v2, const gt_ge
 bool gt_v2_open_cursors(gotrace_reader *reader, struct gt_v2 *v2, gt_generation *g)
 {
     enum { ALL_WINDOWS = 8 << 20, LEAST_WINDOW = 1024, ALL_EVENTS = 4 << 20, MOST = 64 };
-    v2->cursor_count = 0;
+    v2->cursors.count = 0;
     if (!create_cursors(reader, v2, g))
         return false;
-    size_t n = v2->cursor_count, window = GT_V2_MAX_BATCH;
+    size_t n = v2->cursors.count, window = GT_V2_MAX_BATCH;
     if (n == 0)
         return true;
     size_t half = ALL_EVENTS / (2 * sizeof(gt_v2_event)) / n;
@@ -235,15 +235,16 @@ bool gt_v2_open_cursors(gotrace_reader *reader, struct gt_v2 *v2, gt_generation 
         window = ALL_WINDOWS / n;
     if (window < LEAST_WINDOW)
         window = LEAST_WINDOW;
-    v2->event_count = n * 2 * half;
-    v2->events = gt_calloc(&reader->heap, v2->event_count, sizeof *v2->events);
-    if (!v2->events || !gt_cursor_heap_open(&reader->heap, &v2->heap, n, INT64_MAX) ||
-        !gt_waits_init(&v2->waits, &reader->heap, n))
+    v2->cursors.event_count = n * 2 * half;
+    v2->cursors.events = gt_calloc(&reader->heap, v2->cursors.event_count,
+                                   sizeof *v2->cursors.events);
+    if (!v2->cursors.events || !gt_cursor_heap_open(&reader->heap, &v2->order.heap, n, INT64_MAX) ||
+        !gt_waits_init(&v2->order.waits, &reader->heap, n))
         return gt_fail_memory(reader);
     for (size_t i = 0; i < n; i++) {
-        gt_v2_cursor *c = &v2->cursors[i];
+        gt_v2_cursor *c = &v2->cursors.list[i];
         c->number = (uint32_t)i;
-        c->events = &v2->events[i * 2 * half];
+        c->events = &v2->cursors.events[i * 2 * half];
         c->half = (uint32_t)half;
         if (!open_cursor(reader, c, window))
             return false;
@@ -253,12 +254,13 @@ bool gt_v2_open_cursors(gotrace_reader *reader, struct gt_v2 *v2, gt_generation 
 
 void gt_v2_close_cursors(gotrace_reader *reader, struct gt_v2 *v2)
 {
-    for (size_t i = 0; i < v2->cursor_count; i++)
-        gt_file_window_close(reader, &v2->cursors[i].w);
-    gt_cursor_heap_close(&reader->heap, &v2->heap);
-    gt_free(&reader->heap, v2->events, v2->event_count * sizeof *v2->events);
-    gt_waits_free(&v2->waits);
-    v2->waits = (gt_waits){0};
-    v2->events = NULL;
-    v2->cursor_count = v2->event_count = 0;
+    for (size_t i = 0; i < v2->cursors.count; i++)
+        gt_file_window_close(reader, &v2->cursors.list[i].w);
+    gt_cursor_heap_close(&reader->heap, &v2->order.heap);
+    gt_free(&reader->heap, v2->cursors.events,
+            v2->cursors.event_count * sizeof *v2->cursors.events);
+    gt_waits_free(&v2->order.waits);
+    v2->order.waits = (gt_waits){0};
+    v2->cursors.events = NULL;
+    v2->cursors.count = v2->cursors.event_count = 0;
 }

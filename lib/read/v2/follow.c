@@ -34,7 +34,7 @@ static unsigned long long num(uint64_t n)
 
 gt_followed gt_v2_refused(const gt_follow *f)
 {
-    gt_goroutines *table = &f->v2->goroutines;
+    gt_goroutines *table = &f->v2->states.goroutines;
     if (table->limited) {
         gt_error_limit(&f->reader->error, GOTRACE_LIMIT_GOROUTINES, GT_AT(f->e->offset),
                        table->limit);
@@ -94,7 +94,7 @@ static bool resume_last(gt_follow *f)
                                       (does->self.to == GOTRACE_STATE_RUNNING ||
                                        does->self.to == GOTRACE_STATE_SYSCALL));
     uint64_t id = f->t->g_id;
-    gt_goroutine *g = gt_goroutine_find(&f->v2->goroutines, id);
+    gt_goroutine *g = gt_goroutine_find(&f->v2->states.goroutines, id);
     if (id == 0 || id == GT_V2_NO_ID || f->v2->assumed || !goes_on || does->status ||
         !(does->needs & GOTRACE_NEEDS_GOROUTINE || has_stack) ||
         (g && (g->status == GT_G_RUNNING || g->status == GT_G_SYSCALL)))
@@ -111,7 +111,7 @@ static bool resume_last(gt_follow *f)
 
 __attribute__((cold, noinline)) static bool resume_after_damage(gt_follow *f)
 {
-    return !f->t || !f->v2->generations[f->v2->current].damaged || resume_last(f);
+    return !f->t || !f->v2->index.generations[f->v2->current].damaged || resume_last(f);
 }
 
 bool gt_v2_context_report(gt_follow *f, unsigned needs)
@@ -243,7 +243,7 @@ static gt_followed goroutine_not_ready(gt_follow *f, uint8_t status, gt_goroutin
     uint64_t id = f->e->args[0], seq = f->e->args[1];
     if (!f->c->forced) {
         /* It may not exist yet; its creation wakes the cursor. */
-        if (!gt_waits_park(&f->v2->waits, f->c->number, f->e->time, id, seq - 1, status))
+        if (!gt_waits_park(&f->v2->order.waits, f->c->number, f->e->time, id, seq - 1, status))
             return gt_v2_refused(f);
         return GT_FOLLOW_WAIT;
     }
@@ -253,7 +253,7 @@ static gt_followed goroutine_not_ready(gt_follow *f, uint8_t status, gt_goroutin
                  (*g)->generation != f->generation);
     if (!report_not_ready(f, "goroutine", id, gt_v2_status_name(status), seq, found))
         return GT_FOLLOW_FAILED;
-    if (!*g && !(*g = gt_goroutine_get(&f->v2->goroutines, id)))
+    if (!*g && !(*g = gt_goroutine_get(&f->v2->states.goroutines, id)))
         return gt_v2_refused(f);
     return GT_FOLLOW_DONE;
 }
@@ -261,8 +261,8 @@ static gt_followed goroutine_not_ready(gt_follow *f, uint8_t status, gt_goroutin
 /* Creates a goroutine. */
 gt_goroutine *gt_v2_make_goroutine(gt_follow *f, uint64_t id, uint8_t status)
 {
-    const gt_map *alive = &f->v2->goroutines.by_id;
-    gt_goroutine *g = gt_goroutine_get(&f->v2->goroutines, id);
+    const gt_map *alive = &f->v2->states.goroutines.by_id;
+    gt_goroutine *g = gt_goroutine_get(&f->v2->states.goroutines, id);
     if (!g)
         return NULL;
     if (f->v2->assumed && alive->count > f->v2->assumed->most_goroutines)
@@ -333,7 +333,7 @@ static gt_followed wait_for_steal(gt_follow *f, const gotrace_semantics *does)
 GT_INLINE gt_followed find_other(gt_follow *f, const gotrace_semantics *does, gt_goroutine **g)
 {
     uint8_t from = status_of(does->other.from);
-    *g = gt_goroutine_find(&f->v2->goroutines, f->e->args[0]);
+    *g = gt_goroutine_find(&f->v2->states.goroutines, f->e->args[0]);
     return is_at(f, *g, from, f->e->args[1]) ? GT_FOLLOW_DONE : goroutine_not_ready(f, from, g);
 }
 
@@ -345,14 +345,14 @@ static bool end_goroutine(gt_follow *f)
     f->reader->summary.goroutines_ended++;
     g->status = 0;
     g->shown = GOTRACE_STATE_NOT_EXIST;
-    return gt_goroutine_end(&f->v2->goroutines, g);
+    return gt_goroutine_end(&f->v2->states.goroutines, g);
 }
 
 GT_INLINE gt_followed create(gt_follow *f, const gotrace_semantics *does)
 {
     uint64_t id = f->e->args[0];
     uint8_t status = status_of(does->other.to);
-    if (gt_goroutine_find(&f->v2->goroutines, id) &&
+    if (gt_goroutine_find(&f->v2->states.goroutines, id) &&
         !GT_BROKEN(f, GOTRACE_RULE_GO_CREATE, "goroutine %llu is created, but it already exists",
                    num(id)))
         return GT_FOLLOW_FAILED;
@@ -439,7 +439,7 @@ static gt_followed switch_goroutines(gt_follow *f, const gotrace_semantics *does
     /* The goroutine ended and its memory was released; if it also resumes, it is a new
      * goroutine. */
     if (same && does->self.to == GOTRACE_STATE_NOT_EXIST &&
-        !(next = gt_goroutine_get(&f->v2->goroutines, id)))
+        !(next = gt_goroutine_get(&f->v2->states.goroutines, id)))
         return gt_v2_refused(f);
     f->g = NULL;
     put_derived(f, GOTRACE_V2_GoStart, id, seq,
@@ -502,7 +502,7 @@ GT_INLINE gt_followed follow_goroutines(gt_follow *f, const gotrace_semantics *d
 
 static gt_v2_proc *find_proc(const struct gt_v2 *v2, uint64_t id)
 {
-    return (gt_v2_proc *)(uintptr_t)gt_map_get(&v2->procs, id);
+    return (gt_v2_proc *)(uintptr_t)gt_map_get(&v2->states.procs, id);
 }
 
 gt_v2_proc *gt_v2_proc_of(gotrace_reader *reader, uint64_t id, bool make)
@@ -511,11 +511,11 @@ gt_v2_proc *gt_v2_proc_of(gotrace_reader *reader, uint64_t id, bool make)
     gt_v2_proc *p = find_proc(v2, id);
     if (p || !make)
         return p;
-    p = gt_arena_alloc(&v2->arena, sizeof *p);
+    p = gt_arena_alloc(&v2->states.arena, sizeof *p);
     if (!p)
         return NULL;
     *p = (gt_v2_proc){.id = id};
-    if (!gt_map_put(&v2->procs, id, (uint64_t)(uintptr_t)p))
+    if (!gt_map_put(&v2->states.procs, id, (uint64_t)(uintptr_t)p))
         return NULL;
     reader->summary.procs++;
     return p;
@@ -532,8 +532,9 @@ void gt_v2_set_proc(gt_follow *f, gt_v2_proc *p, uint8_t status)
 
 gt_followed gt_v2_park(gt_follow *f, uint64_t id, uint64_t seq, uint8_t what)
 {
-    return gt_waits_park(&f->v2->waits, f->c->number, f->e->time, id, seq, what) ? GT_FOLLOW_WAIT
-                                                                                 : gt_v2_refused(f);
+    return gt_waits_park(&f->v2->order.waits, f->c->number, f->e->time, id, seq, what)
+               ? GT_FOLLOW_WAIT
+               : gt_v2_refused(f);
 }
 
 /* The required proc is not ready: reports it and accepts the event as recorded. */
@@ -567,8 +568,9 @@ static gt_followed proc_stop(gt_follow *f, const gotrace_semantics *does)
 static bool find_victim(gt_follow *f, gt_v2_proc *p, gt_v2_thread **victim)
 {
     uint64_t m = f->e->args[2];
-    *victim = f->t && m == f->t->id ? f->t
-                                    : (gt_v2_thread *)(uintptr_t)gt_map_get(&f->v2->threads, m);
+    *victim = f->t && m == f->t->id
+                  ? f->t
+                  : (gt_v2_thread *)(uintptr_t)gt_map_get(&f->v2->states.threads, m);
     bool had = *victim && (*victim)->p;
     if (*victim && !(*victim)->seen && !had)
         *victim = NULL;

@@ -31,12 +31,12 @@ void gt_v2_wake_parked(struct gt_v2 *v2, uint64_t id, uint64_t seq, uint8_t what
 
 static inline void gt_v2_wake(struct gt_v2 *v2, uint64_t id, uint64_t seq, uint8_t what)
 {
-    if (v2->waits.parked_count)
+    if (v2->order.waits.parked_count)
         gt_v2_wake_parked(v2, id, seq, what);
 }
 
 #define GT_BROKEN(f, rule, ...)                                                                    \
-    ((f)->suspect = true, (f)->v2->generations[(f)->v2->current].damaged = true,                   \
+    ((f)->suspect = true, (f)->v2->index.generations[(f)->v2->current].damaged = true,             \
      gt_report((f)->reader, rule, (gt_place){(f)->e->offset, (f)->e->batch, GOTRACE_NO_OFFSET},    \
                __VA_ARGS__))
 

@@ -28,7 +28,7 @@ typedef struct look {
 
 static gt_place place(const look *l)
 {
-    return (gt_place){l->at, l->v2->batch_count, GOTRACE_NO_OFFSET};
+    return (gt_place){l->at, l->v2->index.batch_count, GOTRACE_NO_OFFSET};
 }
 
 /* Makes the bytes at l->at available: a maximal header, or all that are left. */
@@ -47,7 +47,7 @@ static const uint8_t *peek_header(look *l, size_t *n)
 
 static gt_generation *last_generation(look *l)
 {
-    return &l->v2->generations[l->v2->generation_count - 1];
+    return &l->v2->index.generations[l->v2->index.generation_count - 1];
 }
 
 /* Reports that nothing from l->at on can be read. */
@@ -62,13 +62,13 @@ static void find_damage(look *l)
 static bool open_generation(look *l, uint64_t number)
 {
     struct gt_v2 *v2 = l->v2;
-    void *list = v2->generations;
-    if (!gt_grow(&l->reader->heap, &list, &v2->generation_capacity, v2->generation_count + 1,
-                 sizeof *v2->generations))
+    void *list = v2->index.generations;
+    if (!gt_grow(&l->reader->heap, &list, &v2->index.generation_capacity,
+                 v2->index.generation_count + 1, sizeof *v2->index.generations))
         return gt_fail_memory(l->reader);
-    v2->generations = list;
-    v2->generations[v2->generation_count++] = (gt_generation){
-        .summary = {.generation = number, .offset = l->at}, .first = v2->batch_count};
+    v2->index.generations = list;
+    v2->index.generations[v2->index.generation_count++] = (gt_generation){
+        .summary = {.generation = number, .offset = l->at}, .first = v2->index.batch_count};
     l->open = true;
     return true;
 }
@@ -78,7 +78,7 @@ static bool place_in_generation(look *l, uint64_t number)
 {
     if (l->open && last_generation(l)->summary.generation == number)
         return true;
-    if (number == 0 || (l->v2->generation_count && l->open &&
+    if (number == 0 || (l->v2->index.generation_count && l->open &&
                         l->reader->summary.version >= GOTRACE_FIRST_GENERATION_END))
         if (!gt_report(l->reader, GOTRACE_RULE_GENERATION_NUMBER, place(l),
                        number == 0
@@ -86,7 +86,7 @@ static bool place_in_generation(look *l, uint64_t number)
                            : "a batch of generation %llu comes before the end of the last one",
                        (unsigned long long)number))
             return false;
-    if (l->v2->generation_count) {
+    if (l->v2->index.generation_count) {
         gt_generation *last = last_generation(l);
         if (l->reader->summary.version < GOTRACE_FIRST_GENERATION_END) {
             if (number != last->summary.generation + 1 &&
@@ -222,17 +222,17 @@ static gt_batch_kind kind_of(int version, bool experiment, uint8_t first, uint32
 static bool add_batch(look *l, const gt_batch *batch, uint64_t end)
 {
     struct gt_v2 *v2 = l->v2;
-    void *list = v2->batches;
-    if (v2->batch_count >= l->reader->limits.batches) {
+    void *list = v2->index.batches;
+    if (v2->index.batch_count >= l->reader->limits.batches) {
         gt_error_limit(&l->reader->error, GOTRACE_LIMIT_BATCHES, place(l),
                        l->reader->limits.batches);
         return gt_fail(l->reader);
     }
-    if (!gt_grow(&l->reader->heap, &list, &v2->batch_capacity, v2->batch_count + 1,
-                 sizeof *v2->batches))
+    if (!gt_grow(&l->reader->heap, &list, &v2->index.batch_capacity, v2->index.batch_count + 1,
+                 sizeof *v2->index.batches))
         return gt_fail_memory(l->reader);
-    v2->batches = list;
-    v2->batches[v2->batch_count++] = *batch;
+    v2->index.batches = list;
+    v2->index.batches[v2->index.batch_count++] = *batch;
     gt_generation *g = last_generation(l);
     g->count++;
     g->kinds |= 1U << batch->kind;
@@ -276,7 +276,7 @@ static bool report_no_batch(look *l, gt_v2_header_result result, const uint8_t *
 /* Nothing from l->at on is read, as the text of the program is at that offset. False on failure. */
 static bool report_text(look *l, uint64_t offset, const char *quote)
 {
-    gt_place text = {offset, l->v2->batch_count, GOTRACE_NO_OFFSET};
+    gt_place text = {offset, l->v2->index.batch_count, GOTRACE_NO_OFFSET};
     l->damaged = l->mixed = true;
     l->reader->summary.unread_bytes = l->reader->summary.size - l->at;
     return gt_report(l->reader, GOTRACE_RULE_WIRE_TEXT, text, GT_TEXT_MESSAGE, quote);
@@ -311,7 +311,7 @@ static const uint8_t *text_in_records(const struct gt_v2 *v2, const gt_batch *ba
 static bool find_text_inside(look *l)
 {
     struct gt_v2 *v2 = l->v2;
-    gt_batch *batch = v2->batch_count ? &v2->batches[v2->batch_count - 1] : NULL;
+    gt_batch *batch = v2->index.batch_count ? &v2->index.batches[v2->index.batch_count - 1] : NULL;
     char quote[GT_TEXT_QUOTE];
     size_t size;
     if (!batch || batch->kind == GT_BATCH_EXPERIMENT)
@@ -430,8 +430,8 @@ static bool find_cut(look *l, const gt_generation *g, bool *cut)
     bool tables = has_kind(g, GT_BATCH_STRINGS) || has_kind(g, GT_BATCH_STACKS);
     *cut = early && !tables && !has_kind(g, GT_BATCH_SYNC);
     for (size_t i = g->first; i < g->first + g->count && !early && !tables && !*cut; i++)
-        if (v2->batches[i].kind == GT_BATCH_EVENTS &&
-            !find_reference(l->reader, v2, &v2->batches[i], cut))
+        if (v2->index.batches[i].kind == GT_BATCH_EVENTS &&
+            !find_reference(l->reader, v2, &v2->index.batches[i], cut))
             return false;
     return true;
 }
@@ -441,7 +441,7 @@ static bool find_cut(look *l, const gt_generation *g, bool *cut)
 static bool check_end(look *l)
 {
     struct gt_v2 *v2 = l->v2;
-    if (v2->batch_count == 0)
+    if (v2->index.batch_count == 0)
         return l->mixed || gt_report(l->reader, GOTRACE_RULE_TRACE_EMPTY, GT_AT(l->at),
                                      "the trace contains no batches");
     gt_generation *last = last_generation(l);
@@ -469,7 +469,7 @@ bool gt_v2_index(gotrace_reader *reader)
     while (l.at < reader->summary.size && !l.damaged)
         if (!read_batch(&l))
             return false;
-    reader->summary.generations = v2->generation_count;
+    reader->summary.generations = v2->index.generation_count;
     reader->summary.writer = "Go";
     return gt_v2_find_clocks(reader) && check_end(&l);
 }

@@ -31,20 +31,21 @@ typedef struct name {
 static const char *add_name(gotrace_reader *reader, struct gt_v2 *v2, const char *bytes,
                             size_t size)
 {
-    if (!v2->names) {
-        v2->names = gt_calloc(&reader->heap, 1, sizeof *v2->names);
-        if (!v2->names)
+    if (!v2->states.names) {
+        v2->states.names = gt_calloc(&reader->heap, 1, sizeof *v2->states.names);
+        if (!v2->states.names)
             return gt_fail_memory(reader), NULL;
-        v2->names->by_hash.heap = v2->names->arena.heap = &reader->heap;
-        v2->names->seed = gt_hash_seed();
+        v2->states.names->by_hash.heap = v2->states.names->arena.heap = &reader->heap;
+        v2->states.names->seed = gt_hash_seed();
     }
-    uint64_t hash = gt_hash_bytes(v2->names->seed, bytes, size);
-    name *first = (name *)(uintptr_t)gt_map_get(&v2->names->by_hash, hash);
+    uint64_t hash = gt_hash_bytes(v2->states.names->seed, bytes, size);
+    name *first = (name *)(uintptr_t)gt_map_get(&v2->states.names->by_hash, hash);
     for (name *n = first; n; n = n->next)
         if (n->size == size && memcmp(n->bytes, bytes, size) == 0)
             return n->bytes;
-    name *made = gt_arena_alloc(&v2->names->arena, (sizeof *made + size + 1 + 7) & ~(size_t)7);
-    if (!made || !gt_map_put(&v2->names->by_hash, hash, (uint64_t)(uintptr_t)made))
+    name *made = gt_arena_alloc(&v2->states.names->arena,
+                                (sizeof *made + size + 1 + 7) & ~(size_t)7);
+    if (!made || !gt_map_put(&v2->states.names->by_hash, hash, (uint64_t)(uintptr_t)made))
         return gt_fail_memory(reader), NULL;
     made->next = first;
     made->size = size;
@@ -72,20 +73,20 @@ keep_name(gotrace_reader *reader, struct gt_v2 *v2, uint64_t id, bool always)
                              : add_name(reader, v2, "", 0);
     if (!copy || !entry || id >= strings->dense_count)
         return copy;
-    if (!v2->kept) {
-        v2->kept = gt_calloc(&reader->heap, strings->dense_count, sizeof *v2->kept);
-        if (!v2->kept)
+    if (!v2->tables.kept) {
+        v2->tables.kept = gt_calloc(&reader->heap, strings->dense_count, sizeof *v2->tables.kept);
+        if (!v2->tables.kept)
             return gt_fail_memory(reader), NULL;
-        v2->kept_count = strings->dense_count;
+        v2->tables.kept_count = strings->dense_count;
     }
-    v2->kept[id] = copy;
+    v2->tables.kept[id] = copy;
     return copy;
 }
 
 static inline const char *name_of(gotrace_reader *reader, struct gt_v2 *v2, uint64_t id,
                                   bool always)
 {
-    const char *copy = id < v2->kept_count ? v2->kept[id] : NULL;
+    const char *copy = id < v2->tables.kept_count ? v2->tables.kept[id] : NULL;
     return copy ? copy : keep_name(reader, v2, id, always);
 }
 
@@ -111,12 +112,12 @@ const char *gt_names_copy(gotrace_reader *reader, struct gt_v2 *v2, const char *
 
 static void free_names(gotrace_reader *reader, struct gt_v2 *v2)
 {
-    if (!v2->names)
+    if (!v2->states.names)
         return;
-    gt_map_free(&v2->names->by_hash);
-    gt_arena_free(&v2->names->arena);
-    gt_free(&reader->heap, v2->names, sizeof *v2->names);
-    v2->names = NULL;
+    gt_map_free(&v2->states.names->by_hash);
+    gt_arena_free(&v2->states.names->arena);
+    gt_free(&reader->heap, v2->states.names, sizeof *v2->states.names);
+    v2->states.names = NULL;
 }
 
 /* ---- begin and end --------------------------------------------------------------------------- */
@@ -124,21 +125,21 @@ static void free_names(gotrace_reader *reader, struct gt_v2 *v2)
 bool gt_v2_start(gotrace_reader *reader)
 {
     struct gt_v2 *v2 = reader->v2;
-    gt_goroutines_init(&v2->goroutines, &reader->heap, reader->limits.goroutines);
-    v2->goroutines.forgets = true;
-    v2->procs.heap = v2->threads.heap = v2->tasks.heap = &reader->heap;
-    v2->arena.heap = &reader->heap;
+    gt_goroutines_init(&v2->states.goroutines, &reader->heap, reader->limits.goroutines);
+    v2->states.goroutines.forgets = true;
+    v2->states.procs.heap = v2->states.threads.heap = v2->states.tasks.heap = &reader->heap;
+    v2->states.arena.heap = &reader->heap;
     v2->follow = (gt_follow){.reader = reader, .v2 = v2};
     return true;
 }
 
 gt_v2_thread *gt_v2_thread_of(gotrace_reader *reader, struct gt_v2 *v2, uint64_t id)
 {
-    gt_v2_thread *t = (gt_v2_thread *)(uintptr_t)gt_map_get(&v2->threads, id);
+    gt_v2_thread *t = (gt_v2_thread *)(uintptr_t)gt_map_get(&v2->states.threads, id);
     if (t)
         return t;
-    t = gt_arena_alloc(&v2->arena, sizeof *t);
-    if (!t || !gt_map_put(&v2->threads, id, (uint64_t)(uintptr_t)t)) {
+    t = gt_arena_alloc(&v2->states.arena, sizeof *t);
+    if (!t || !gt_map_put(&v2->states.threads, id, (uint64_t)(uintptr_t)t)) {
         gt_fail_memory(reader);
         return NULL;
     }
@@ -153,20 +154,22 @@ void gt_v2_end(gotrace_reader *reader)
     gt_ahead_free(v2->ahead);
     v2->ahead = NULL;
     gt_v2_close_cursors(reader, v2);
-    gt_free(&reader->heap, v2->cursors, v2->cursor_capacity * sizeof *v2->cursors);
-    gt_free(&reader->heap, v2->samples, v2->sample_capacity * sizeof *v2->samples);
+    gt_free(&reader->heap, v2->cursors.list, v2->cursors.capacity * sizeof *v2->cursors.list);
+    gt_free(&reader->heap, v2->tables.samples,
+            v2->tables.sample_capacity * sizeof *v2->tables.samples);
     gt_free(&reader->heap, v2->buffer, v2->buffer ? GT_V2_MAX_BATCH + GT_SLACK : 0);
-    for (size_t i = 0; i < v2->tasks.capacity; i++)
-        if (v2->tasks.slots[i].value)
-            gt_free(&reader->heap, (void *)(uintptr_t)v2->tasks.slots[i].value, sizeof(gt_v2_task));
-    gt_map_free(&v2->procs);
-    gt_map_free(&v2->threads);
-    gt_map_free(&v2->tasks);
-    gt_arena_free(&v2->arena);
-    v2->cursors = NULL;
-    v2->samples = NULL;
+    for (size_t i = 0; i < v2->states.tasks.capacity; i++)
+        if (v2->states.tasks.slots[i].value)
+            gt_free(&reader->heap, (void *)(uintptr_t)v2->states.tasks.slots[i].value,
+                    sizeof(gt_v2_task));
+    gt_map_free(&v2->states.procs);
+    gt_map_free(&v2->states.threads);
+    gt_map_free(&v2->states.tasks);
+    gt_arena_free(&v2->states.arena);
+    v2->cursors.list = NULL;
+    v2->tables.samples = NULL;
     v2->buffer = NULL;
-    v2->cursor_capacity = v2->sample_capacity = 0;
+    v2->cursors.capacity = v2->tables.sample_capacity = 0;
 }
 
 void gt_v2_free(gotrace_reader *reader)
@@ -175,12 +178,13 @@ void gt_v2_free(gotrace_reader *reader)
     if (!v2)
         return;
     gt_v2_end(reader);
-    if (v2->goroutines.heap)
-        gt_goroutines_free(&v2->goroutines);
+    if (v2->states.goroutines.heap)
+        gt_goroutines_free(&v2->states.goroutines);
     free_names(reader, v2); /* events refer to them as long as the reader exists */
     gt_v2_forget_tables(reader);
-    gt_free(&reader->heap, v2->batches, v2->batch_capacity * sizeof *v2->batches);
-    gt_free(&reader->heap, v2->generations, v2->generation_capacity * sizeof *v2->generations);
+    gt_free(&reader->heap, v2->index.batches, v2->index.batch_capacity * sizeof *v2->index.batches);
+    gt_free(&reader->heap, v2->index.generations,
+            v2->index.generation_capacity * sizeof *v2->index.generations);
     gt_free(&reader->heap, v2, sizeof *v2);
     reader->v2 = NULL;
 }

@@ -17,7 +17,7 @@
 
 static void heap_push(struct gt_v2 *v2, gt_v2_cursor *c)
 {
-    gt_cursor_heap_push(&v2->heap, c->head->time, c);
+    gt_cursor_heap_push(&v2->order.heap, c->head->time, c);
 }
 
 /* ---- waiting ------------------------------------------------------------------------------- */
@@ -25,15 +25,15 @@ static void heap_push(struct gt_v2 *v2, gt_v2_cursor *c)
 void gt_v2_wake_parked(struct gt_v2 *v2, uint64_t id, uint64_t seq, uint8_t what)
 {
     uint32_t cursor;
-    if (gt_waits_wake(&v2->waits, id, seq, what, &cursor))
-        heap_push(v2, &v2->cursors[cursor]);
+    if (gt_waits_wake(&v2->order.waits, id, seq, what, &cursor))
+        heap_push(v2, &v2->cursors.list[cursor]);
 }
 
 /* In a generation that is cut off, threads lack their last events, and others wait for these: one
  * fault. */
 static bool report_cut(gotrace_reader *reader, const struct gt_v2 *v2, const gt_v2_event *e)
 {
-    if (v2->generations[v2->current].summary.complete || reader->quiet)
+    if (v2->index.generations[v2->current].summary.complete || reader->quiet)
         return true;
     bool go_on = gt_report(reader, GOTRACE_RULE_ORDER_CUT,
                            (gt_place){e->offset, e->batch, GOTRACE_NO_OFFSET},
@@ -56,7 +56,7 @@ static bool force(gotrace_reader *reader, struct gt_v2 *v2)
 {
     if (v2->assumed)
         return void_assumptions(v2);
-    gt_v2_cursor *c = &v2->cursors[gt_waits_release(&v2->waits)];
+    gt_v2_cursor *c = &v2->cursors.list[gt_waits_release(&v2->order.waits)];
     c->forced = true;
     heap_push(v2, c);
     return report_cut(reader, v2, c->head);
@@ -83,12 +83,12 @@ static bool put_sync(gotrace_reader *reader, struct gt_v2 *v2, int64_t time, con
     event->subject = v2->generation;
     if (event->given == GOTRACE_GIVEN_DETAILS)
         ((gotrace_details *)(uintptr_t)event->extra.details)->value = v2->current;
-    return !v2->block->failed;
+    return !v2->output.block->failed;
 }
 
 static bool report_unused(gotrace_reader *reader, struct gt_v2 *v2, const gt_generation *g)
 {
-    uint64_t strings = gt_unused(&v2->strings), stacks = gt_unused(&v2->stacks);
+    uint64_t strings = gt_unused(&v2->tables.strings), stacks = gt_unused(&v2->tables.stacks);
     char unused[2][40] = {"", ""};
     if (strings)
         snprintf(unused[0], sizeof unused[0], "%llu string%s", (unsigned long long)strings,
@@ -106,7 +106,7 @@ static bool report_unused(gotrace_reader *reader, struct gt_v2 *v2, const gt_gen
 /* Reports problems of the finished generation that Go's reader accepts. */
 static bool report_generation(gotrace_reader *reader, struct gt_v2 *v2, const gt_generation *g)
 {
-    gt_v2_disorder *b = &v2->disorder;
+    gt_v2_disorder *b = &v2->output.disorder;
     if (b->count &&
         !gt_report(reader, GOTRACE_RULE_CLOCK_BACK, GT_AT(b->offset),
                    "%llu event%s earlier than the event that caused %s (by up to %lld ns)%s",
@@ -133,7 +133,7 @@ static bool is_trace_clock_back(const gotrace_generation_summary *before,
 
 bool gt_v2_check_clocks(gotrace_reader *reader, const gt_generation *g)
 {
-    if (g == reader->v2->generations)
+    if (g == reader->v2->index.generations)
         return true;
     const gotrace_generation_summary *now = &g->summary, *before = &g[-1].summary;
     if (!now->has_clocks || !before->has_clocks)
@@ -170,10 +170,10 @@ static bool enter_generation(gotrace_reader *reader, struct gt_v2 *v2, gt_genera
         return false;
     if (!gt_v2_open_cursors(reader, v2, g))
         return false;
-    for (size_t i = 0; i < v2->cursor_count; i++)
-        if (v2->cursors[i].has_head)
-            heap_push(v2, &v2->cursors[i]);
-    if (v2->initial == 0 && v2->heap.count)
+    for (size_t i = 0; i < v2->cursors.count; i++)
+        if (v2->cursors.list[i].has_head)
+            heap_push(v2, &v2->cursors.list[i]);
+    if (v2->initial == 0 && v2->order.heap.count)
         v2->initial = v2->generation;
     return put_sync(reader, v2, gt_v2_ns(g->summary.begin, v2->ns_per_tick), g);
 }
@@ -182,8 +182,8 @@ static bool enter_generation(gotrace_reader *reader, struct gt_v2 *v2, gt_genera
 static bool next_generation(gotrace_reader *reader, struct gt_v2 *v2, bool *end)
 {
     if (v2->entered) {
-        if (v2->current < v2->generation_count &&
-            !report_generation(reader, v2, &v2->generations[v2->current]))
+        if (v2->current < v2->index.generation_count &&
+            !report_generation(reader, v2, &v2->index.generations[v2->current]))
             return false;
         gt_v2_close_cursors(reader, v2);
         v2->current++;
@@ -191,14 +191,14 @@ static bool next_generation(gotrace_reader *reader, struct gt_v2 *v2, bool *end)
     v2->entered = true;
     if (v2->ahead && !gt_v2_ahead_take(reader, v2->ahead))
         return false;
-    *end = v2->current > v2->generation_count;
+    *end = v2->current > v2->index.generation_count;
     if (*end)
         return true;
-    if (v2->current == v2->generation_count) {
+    if (v2->current == v2->index.generation_count) {
         v2->generation = 0;
-        return put_sync(reader, v2, v2->last_time, NULL);
+        return put_sync(reader, v2, v2->output.last_time, NULL);
     }
-    return enter_generation(reader, v2, &v2->generations[v2->current]);
+    return enter_generation(reader, v2, &v2->index.generations[v2->current]);
 }
 
 /* ---- samples ------------------------------------------------------------------------------- */
@@ -206,18 +206,18 @@ static bool next_generation(gotrace_reader *reader, struct gt_v2 *v2, bool *end)
 /* Whether any remaining event, including waiting ones, is not later than that time. */
 static bool comes_first(const struct gt_v2 *v2, int64_t time)
 {
-    return (v2->heap.count && v2->heap.entries[0].key <= time) ||
-           (v2->current_cursor && v2->current_cursor->head->time <= time) ||
-           (v2->waits.parked_count && gt_waits_earliest(&v2->waits) <= time);
+    return (v2->order.heap.count && v2->order.heap.entries[0].key <= time) ||
+           (v2->order.current && v2->order.current->head->time <= time) ||
+           (v2->order.waits.parked_count && gt_waits_earliest(&v2->order.waits) <= time);
 }
 
 /* False if a sample is left, but others come first. */
 static bool put_sample(gotrace_reader *reader, struct gt_v2 *v2)
 {
-    const gt_v2_sample *s = &v2->samples[v2->next_sample];
+    const gt_v2_sample *s = &v2->tables.samples[v2->tables.next_sample];
     if (comes_first(v2, s->time))
         return false;
-    v2->next_sample++;
+    v2->tables.next_sample++;
     const uint64_t args[3] = {s->m, s->p, s->g};
     gotrace_event *event = gt_v2_put_outside(reader, v2, GOTRACE_V2_CPUSample, s->time, args, 3);
     if (!event)
@@ -236,34 +236,34 @@ static bool put_sample(gotrace_reader *reader, struct gt_v2 *v2)
 __attribute__((noinline)) static gt_v2_cursor *choose_other(gotrace_reader *reader,
                                                             struct gt_v2 *v2, bool *ok)
 {
-    if (v2->heap.count == 0 && v2->waits.parked_count == 0)
+    if (v2->order.heap.count == 0 && v2->order.waits.parked_count == 0)
         return NULL;
-    if (v2->heap.count == 0 && !force(reader, v2)) {
+    if (v2->order.heap.count == 0 && !force(reader, v2)) {
         *ok = false;
         return NULL;
     }
-    return v2->current_cursor = gt_cursor_heap_pop(&v2->heap);
+    return v2->order.current = gt_cursor_heap_pop(&v2->order.heap);
 }
 
 /* Selects the next cursor: the same as before while it is the earliest. NULL at the end, and (with
  * *ok false) if reading must stop. */
 GT_INLINE gt_v2_cursor *choose(gotrace_reader *reader, struct gt_v2 *v2, bool *ok)
 {
-    gt_v2_cursor *c = v2->current_cursor;
+    gt_v2_cursor *c = v2->order.current;
     *ok = true;
     if (!c)
         return choose_other(reader, v2, ok);
     int64_t key = c->head->time;
-    if (v2->heap.entries[0].key >= key)
+    if (v2->order.heap.entries[0].key >= key)
         return c;
-    return v2->current_cursor = gt_cursor_heap_replace(&v2->heap, key, c);
+    return v2->order.current = gt_cursor_heap_replace(&v2->order.heap, key, c);
 }
 
 /* Tables are written last: up to 1.25 only they show whether a generation is cut off. */
 static bool report_no_table(gotrace_reader *reader, struct gt_v2 *v2, const gt_v2_event *e,
                             const char *what)
 {
-    gt_generation *g = &v2->generations[v2->current];
+    gt_generation *g = &v2->index.generations[v2->current];
     g->summary.complete = false;
     return gt_report(reader, GOTRACE_RULE_GENERATION_END, GT_AT(e->offset),
                      "generation %llu has no %s, though its events refer to them: it is cut off",
@@ -274,11 +274,12 @@ static bool report_reference(gotrace_reader *reader, struct gt_v2 *v2, const gt_
                              const gt_uses *uses, uint64_t id)
 {
     /* Tables come last, so a generation that is cut off lacks them. */
-    if (v2->current < v2->generation_count && !v2->generations[v2->current].summary.complete)
+    if (v2->current < v2->index.generation_count &&
+        !v2->index.generations[v2->current].summary.complete)
         return true;
-    const char *what = uses == &v2->strings ? "string" : "stack";
+    const char *what = uses == &v2->tables.strings ? "string" : "stack";
     if (uses->count == 0)
-        return report_no_table(reader, v2, e, uses == &v2->strings ? "strings" : "stacks");
+        return report_no_table(reader, v2, e, uses == &v2->tables.strings ? "strings" : "stacks");
     return gt_report(reader, GOTRACE_RULE_TABLE_REFERENCE, GT_AT(e->offset),
                      "%s refers to %s %llu, which is not in the generation",
                      gt_v2_spec(reader->summary.version, e->type)->name, what,
@@ -291,7 +292,7 @@ GT_INLINE bool check_references(gotrace_reader *reader, struct gt_v2 *v2, const 
     const gt_v2_shape *shape = &v2->shapes[e->type];
     for (unsigned left = shape->refers; left; left &= left - 1) {
         unsigned i = (unsigned)__builtin_ctz(left);
-        gt_uses *uses = shape->stacks >> i & 1 ? &v2->stacks : &v2->strings;
+        gt_uses *uses = shape->stacks >> i & 1 ? &v2->tables.stacks : &v2->tables.strings;
         if (e->args[i] && !gt_use(uses, e->args[i]) &&
             !report_reference(reader, v2, e, uses, e->args[i]))
             return false;
@@ -303,7 +304,7 @@ GT_INLINE bool check_references(gotrace_reader *reader, struct gt_v2 *v2, const 
  * the clocks. */
 static inline void check_time_order(struct gt_v2 *v2, const gt_v2_event *e)
 {
-    gt_v2_disorder *b = &v2->disorder;
+    gt_v2_disorder *b = &v2->output.disorder;
     if (e->time >= b->latest) {
         b->latest = e->time;
         return;
@@ -330,7 +331,7 @@ __attribute__((always_inline)) static inline bool advance(gotrace_reader *reader
         if (followed == GT_FOLLOW_FAILED)
             return false;
         if (followed == GT_FOLLOW_WAIT) {
-            v2->current_cursor = NULL;
+            v2->order.current = NULL;
             continue;
         }
         c->forced = false;
@@ -338,7 +339,7 @@ __attribute__((always_inline)) static inline bool advance(gotrace_reader *reader
         if (!check_references(reader, v2, c->head) || !gt_v2_cursor_advance(reader, c))
             return false;
         if (!c->has_head)
-            v2->current_cursor = NULL;
+            v2->order.current = NULL;
         return true;
     }
     *none = true;
@@ -349,14 +350,14 @@ __attribute__((always_inline)) static inline bool advance(gotrace_reader *reader
 GT_INLINE bool step(gotrace_reader *reader, struct gt_v2 *v2, bool *none)
 {
     *none = false;
-    return (v2->next_sample < v2->sample_count && put_sample(reader, v2)) ||
+    return (v2->tables.next_sample < v2->tables.sample_count && put_sample(reader, v2)) ||
            advance(reader, v2, none);
 }
 
 /* Handles the events of a generation up to the next sample. */
 static bool step_to_sample(gotrace_reader *reader, struct gt_v2 *v2, bool *none)
 {
-    while (!*none && v2->next_sample == v2->sample_count)
+    while (!*none && v2->tables.next_sample == v2->tables.sample_count)
         if (!advance(reader, v2, none))
             return false;
     return true;
@@ -364,7 +365,7 @@ static bool step_to_sample(gotrace_reader *reader, struct gt_v2 *v2, bool *none)
 
 static bool is_within(const struct gt_v2 *v2)
 {
-    return v2->entered && v2->current < v2->generation_count;
+    return v2->entered && v2->current < v2->index.generation_count;
 }
 
 bool gt_v2_fill(gotrace_reader *reader, gt_block *block, bool *end)
@@ -372,8 +373,8 @@ bool gt_v2_fill(gotrace_reader *reader, gt_block *block, bool *end)
     struct gt_v2 *v2 = reader->v2;
     bool good = true;
     *end = false;
-    v2->block = block;
-    v2->kinds = reader->kinds;
+    v2->output.block = block;
+    v2->output.kinds = reader->kinds;
     for (bool none = !is_within(v2); good && !*end && gt_block_has_room(block);) {
         const size_t before = block->count;
         if (!none)
@@ -393,8 +394,8 @@ bool gt_v2_fill(gotrace_reader *reader, gt_block *block, bool *end)
 bool gt_v2_check_alone(gotrace_reader *reader)
 {
     struct gt_v2 *v2 = reader->v2;
-    gt_generation *g = &v2->generations[0];
-    v2->kinds = 0;
+    gt_generation *g = &v2->index.generations[0];
+    v2->output.kinds = 0;
     v2->entered = true;
     if (!enter_generation(reader, v2, g))
         return false;
@@ -412,7 +413,7 @@ bool gt_v2_check_alone(gotrace_reader *reader)
 bool gt_v2_check(gotrace_reader *reader)
 {
     struct gt_v2 *v2 = reader->v2;
-    v2->kinds = 0;
+    v2->output.kinds = 0;
     for (bool end = false; !end;) {
         bool none = !is_within(v2);
         while (!none)

@@ -12,7 +12,7 @@ enum { ARGS_SIZE = sizeof((gt_v2_event *)0)->args };
 
 void gt_v2_put_raw(const gt_follow *f, uint8_t type, const uint64_t *args, int64_t ticks)
 {
-    gt_block *b = f->v2->block;
+    gt_block *b = f->v2->output.block;
     const size_t count = f->v2->shapes[type].args;
     if (!b->lends_args || args != f->e->args) {
         uint64_t *copy = gt_block_alloc(b, ARGS_SIZE);
@@ -35,7 +35,7 @@ static void set_text(const gt_follow *f, uint64_t string, const char **text, siz
 static void set_details(const gt_follow *f, gotrace_event *event)
 {
     const uint64_t *args = f->e->args;
-    gotrace_details *d = gt_block_details(f->v2->block, event, args,
+    gotrace_details *d = gt_block_details(f->v2->output.block, event, args,
                                           f->v2->shapes[event->type].args);
     switch ((gotrace_kind)event->kind) {
     case GOTRACE_KIND_LABEL: set_text(f, args[0], &d->text, &d->text_size); break;
@@ -95,7 +95,7 @@ static gotrace_details *details_of(const gt_follow *f, gotrace_event *event)
 {
     return event->given == GOTRACE_GIVEN_DETAILS
                ? (gotrace_details *)(uintptr_t)event->extra.details
-               : gt_block_details(f->v2->block, event, NULL, 0);
+               : gt_block_details(f->v2->output.block, event, NULL, 0);
 }
 
 void gt_v2_set_reason(const gt_follow *f, gotrace_event *event, const char *reason)
@@ -116,11 +116,11 @@ gotrace_event *gt_v2_put_outside(gotrace_reader *reader, struct gt_v2 *v2, uint8
 {
     const gt_v2_shape *shape = &v2->shapes[type];
     ticks = type == 0 ? gt_v2_take_time(v2, ticks) : gt_v2_take_event_time(reader, v2, ticks);
-    if (!(v2->kinds >> shape->kind & 1)) {
+    if (!(v2->output.kinds >> shape->kind & 1)) {
         reader->summary.events++;
         return NULL;
     }
-    gt_block *b = v2->block;
+    gt_block *b = v2->output.block;
     gotrace_event *event = &b->events[b->count];
     *event = (gotrace_event){.proc = GOTRACE_NO_PROC, .thread = GOTRACE_NO_THREAD};
     gt_head_set(event, shape->head);

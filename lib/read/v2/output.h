@@ -18,10 +18,10 @@ typedef struct gt_v2_change {
  * one. */
 static inline int64_t gt_v2_take_time(struct gt_v2 *v2, int64_t time)
 {
-    if (time <= v2->last_time)
-        time = v2->last_time < INT64_MAX ? v2->last_time + 1 : INT64_MAX;
-    v2->last_time = time;
-    v2->outputs++;
+    if (time <= v2->output.last_time)
+        time = v2->output.last_time < INT64_MAX ? v2->output.last_time + 1 : INT64_MAX;
+    v2->output.last_time = time;
+    v2->output.count++;
     return time;
 }
 
@@ -83,11 +83,11 @@ GT_INLINE gotrace_event *gt_v2_place(const gt_follow *f, uint8_t type, uint8_t k
 {
     struct gt_v2 *v2 = f->v2;
     const int64_t ticks = gt_v2_take_event_time(f->reader, v2, f->e->time);
-    if (!(v2->kinds >> kind & 1)) {
+    if (!(v2->output.kinds >> kind & 1)) {
         f->reader->summary.events++;
         return NULL;
     }
-    gt_block *b = v2->block;
+    gt_block *b = v2->output.block;
     gotrace_event *event = &b->events[b->count];
     if (b->raw)
         gt_v2_put_raw(f, type, args, ticks);

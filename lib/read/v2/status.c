@@ -156,7 +156,7 @@ gt_followed gt_v2_goroutine_status(gt_follow *f)
     uint64_t id = f->e->args[0], m = f->e->args[1], status = f->e->args[2];
     if (status > GT_G_WAITING)
         return report_bad_status(f, GOTRACE_RULE_STATUS_GOROUTINE, "goroutine", id, status);
-    gt_goroutine *g = gt_goroutine_find(&f->v2->goroutines, id);
+    gt_goroutine *g = gt_goroutine_find(&f->v2->states.goroutines, id);
     uint8_t from = gt_v2_shown[status];
     if (g) {
         if (g->status != status &&
@@ -211,30 +211,30 @@ gt_followed gt_v2_gc(gt_follow *f, const gotrace_semantics *does)
     bool begins = does->kind == GOTRACE_KIND_RANGE_BEGIN,
          ends = does->kind == GOTRACE_KIND_RANGE_END;
     /* Nothing is known about the cycle yet. */
-    bool first = begins ? v2->gc == GT_GC_UNDETERMINED : !ends && f->initial;
-    if (!first && seq != v2->gc_seq + 1) {
+    bool first = begins ? v2->states.gc == GT_GC_UNDETERMINED : !ends && f->initial;
+    if (!first && seq != v2->states.gc_seq + 1) {
         if (!f->c->forced)
             return gt_v2_park(f, 0, seq - 1, GT_WAIT_GC);
         if (!GT_BROKEN(f, GOTRACE_RULE_ORDER_SEQUENCE,
                        "%s has sequence number %llu, but the GC is at %llu, and no remaining event "
                        "changes that",
-                       gt_v2_name_of(f), num(seq), num(v2->gc_seq)))
+                       gt_v2_name_of(f), num(seq), num(v2->states.gc_seq)))
             return GT_FOLLOW_FAILED;
     }
-    if (v2->assumed && v2->gc == GT_GC_UNDETERMINED) {
+    if (v2->assumed && v2->states.gc == GT_GC_UNDETERMINED) {
         if (!gt_v2_context(f, does->needs) ||
             !gt_v2_assume(f, begins ? GT_ASSUME_GC_OFF : GT_ASSUME_GC_ACTIVE, 0, seq))
             return GT_FOLLOW_FAILED;
     }
-    bool good = v2->gc == (first ? GT_GC_UNDETERMINED : begins ? GT_GC_OFF : GT_GC_ON);
+    bool good = v2->states.gc == (first ? GT_GC_UNDETERMINED : begins ? GT_GC_OFF : GT_GC_ON);
     f->no_begin = ends && !good;
     if (!good && !GT_BROKEN(f, ends ? GOTRACE_RULE_GC_DONE : GOTRACE_RULE_GC_START,
-                            "%s while a GC cycle is %s", gt_v2_name_of(f), gc_names[v2->gc]))
+                            "%s while a GC cycle is %s", gt_v2_name_of(f), gc_names[v2->states.gc]))
         return GT_FOLLOW_FAILED;
     if (!first && !gt_v2_context(f, does->needs))
         return GT_FOLLOW_FAILED;
-    v2->gc = ends ? GT_GC_OFF : GT_GC_ON;
-    v2->gc_seq = seq;
+    v2->states.gc = ends ? GT_GC_OFF : GT_GC_ON;
+    v2->states.gc_seq = seq;
     gt_v2_put(f, f->e->args);
     gt_v2_wake(v2, 0, seq, GT_WAIT_GC);
     return GT_FOLLOW_DONE;
@@ -291,7 +291,7 @@ static bool assist(gt_follow *f, const gotrace_semantics *does)
 {
     gt_goroutine *g = f->g;
     if (does->kind == GOTRACE_KIND_RANGE_ACTIVE) {
-        g = gt_goroutine_find(&f->v2->goroutines, f->e->args[0]);
+        g = gt_goroutine_find(&f->v2->states.goroutines, f->e->args[0]);
         if (!g)
             return check_range(f, false, "the goroutine is not there");
     }
@@ -363,8 +363,8 @@ static gt_user user_of(const gt_follow *f)
 {
     const gt_v2_shape *shape = &f->v2->shapes[f->e->type];
     int64_t time = f->e->time;
-    if (time <= f->v2->last_time)
-        time = gt_time_add(f->v2->last_time, 1);
+    if (time <= f->v2->output.last_time)
+        time = gt_time_add(f->v2->output.last_time, 1);
     return (gt_user){.place = {f->e->offset, f->e->batch, GOTRACE_NO_OFFSET},
                      .time = f->reader->first_ticks ? gt_v2_since_start(f->reader, time) : 0,
                      .goroutine = f->g ? f->g->id : 0,
@@ -373,7 +373,7 @@ static gt_user user_of(const gt_follow *f)
 }
 
 #define USER_BROKEN(f, rule, ...)                                                                  \
-    ((f)->suspect = true, (f)->v2->generations[(f)->v2->current].damaged = true,                   \
+    ((f)->suspect = true, (f)->v2->index.generations[(f)->v2->current].damaged = true,             \
      gt_report_user((f)->reader, rule, &(gt_user[]){user_of(f)}[0], __VA_ARGS__))
 
 /* What an event has that is not in its record. */
@@ -386,7 +386,7 @@ static bool task_begin(gt_follow *f)
 {
     struct gt_v2 *v2 = f->v2;
     uint64_t id = f->e->args[0], parent = f->e->args[1];
-    gt_v2_task *task = (gt_v2_task *)(uintptr_t)gt_map_get(&v2->tasks, id);
+    gt_v2_task *task = (gt_v2_task *)(uintptr_t)gt_map_get(&v2->states.tasks, id);
     f->reader->summary.tasks++;
     if (task && !USER_BROKEN(f, GOTRACE_RULE_TASK_CREATE,
                              "task %llu is created while one of that id goes on", num(id)))
@@ -394,7 +394,7 @@ static bool task_begin(gt_follow *f)
     if (!task) {
         task = gt_resize(&f->reader->heap, NULL, 0, sizeof *task);
         if (!task || !gt_task_begins(f->reader, id) ||
-            !gt_map_put(&v2->tasks, id, (uint64_t)(uintptr_t)task)) {
+            !gt_map_put(&v2->states.tasks, id, (uint64_t)(uintptr_t)task)) {
             gt_free(&f->reader->heap, task, task ? sizeof *task : 0);
             return gt_fail_memory(f->reader);
         }
@@ -409,11 +409,11 @@ static bool task_begin(gt_follow *f)
 static bool task_end(gt_follow *f, user_effect *effect)
 {
     uint64_t id = f->e->args[0];
-    gt_v2_task *task = (gt_v2_task *)(uintptr_t)gt_map_get(&f->v2->tasks, id);
+    gt_v2_task *task = (gt_v2_task *)(uintptr_t)gt_map_get(&f->v2->states.tasks, id);
     if (task) {
         *effect = (user_effect){.parent = task->parent == GT_V2_NO_ID ? 0 : task->parent,
                                 .name = task->name};
-        gt_map_remove(&f->v2->tasks, id);
+        gt_map_remove(&f->v2->states.tasks, id);
         gt_free(&f->reader->heap, task, sizeof *task);
     } else if (gt_task_has_ended(f->reader, id)) {
         const gt_user of = user_of(f);

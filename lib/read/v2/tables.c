@@ -23,7 +23,7 @@ typedef struct table_batch {
 static gt_place place_of(const table_batch *t, const uint8_t *p)
 {
     return (gt_place){t->batch->data + (uint64_t)(p - t->v2->buffer),
-                      (uint64_t)(t->batch - t->v2->batches), GOTRACE_NO_OFFSET};
+                      (uint64_t)(t->batch - t->v2->index.batches), GOTRACE_NO_OFFSET};
 }
 
 static void count(table_batch *t, uint8_t type, const uint8_t *start)
@@ -156,17 +156,18 @@ static bool read_sample(table_batch *t)
     count(t, GOTRACE_V2_CPUSample, start);
     t->reader->summary.samples++;
     t->generation->summary.samples++;
-    void *list = v2->samples;
-    if (!gt_grow(&t->reader->heap, &list, &v2->sample_capacity, v2->sample_count + 1,
-                 sizeof *v2->samples))
+    void *list = v2->tables.samples;
+    if (!gt_grow(&t->reader->heap, &list, &v2->tables.sample_capacity, v2->tables.sample_count + 1,
+                 sizeof *v2->tables.samples))
         return gt_fail_memory(t->reader);
-    v2->samples = list;
-    v2->samples[v2->sample_count++] = (gt_v2_sample){.time = (int64_t)v[0],
-                                                     .offset = place_of(t, start).offset,
-                                                     .m = v[1],
-                                                     .p = v[2],
-                                                     .g = v[3],
-                                                     .stack = v[4]};
+    v2->tables.samples = list;
+    v2->tables.samples[v2->tables.sample_count++] = (gt_v2_sample){
+        .time = (int64_t)v[0],
+        .offset = place_of(t, start).offset,
+        .m = v[1],
+        .p = v[2],
+        .g = v[3],
+        .stack = v[4]};
     return true;
 }
 
@@ -258,7 +259,7 @@ enum { MOST_ROUNDING = GT_V2_MAX_BATCH / 2 };
 /* Another frequency than that of the other generations moves all times of the generation. */
 static bool check_frequency(gotrace_reader *reader, struct gt_v2 *v2, gt_generation *g)
 {
-    uint64_t common = v2->common_frequency, found = g->summary.frequency;
+    uint64_t common = v2->index.common_frequency, found = g->summary.frequency;
     if (common == 0 || common == found || g->own_frequency)
         return true;
     g->summary.frequency = common;
@@ -367,7 +368,7 @@ static bool check_stack(stack_check *c, const gt_entry *stack)
         for (int k = 0; k < 4; k++)
             gt_varint(&p, end, &v[k]);
         for (int k = 1; k < 3; k++)
-            if (v[k] && !gt_use(&c->v2->strings, v[k]))
+            if (v[k] && !gt_use(&c->v2->tables.strings, v[k]))
                 return gt_report(c->reader, GOTRACE_RULE_TABLE_REFERENCE, GT_AT(c->offset),
                                  "stack %llu refers to string %llu, which is not in the generation",
                                  (unsigned long long)stack->id, (unsigned long long)v[k]);
@@ -409,17 +410,18 @@ static bool check_stacks(gotrace_reader *reader, struct gt_v2 *v2, const gt_gene
 /* Go shows a sample whose stack is missing without a stack. */
 static bool prepare_samples(gotrace_reader *reader, struct gt_v2 *v2, const gt_generation *g)
 {
-    for (size_t i = 0; i < v2->sample_count; i++) {
-        gt_v2_sample *s = &v2->samples[i];
+    for (size_t i = 0; i < v2->tables.sample_count; i++) {
+        gt_v2_sample *s = &v2->tables.samples[i];
         s->time = gt_v2_ns((uint64_t)s->time, v2->ns_per_tick);
-        if (s->stack && !gt_use(&v2->stacks, s->stack) && g->summary.complete &&
+        if (s->stack && !gt_use(&v2->tables.stacks, s->stack) && g->summary.complete &&
             !gt_report(reader, GOTRACE_RULE_STACK_MISSING, GT_AT(s->offset),
                        "a CPU sample refers to stack %llu, which is not in the generation",
                        (unsigned long long)s->stack))
             return false;
     }
-    if (v2->sample_count)
-        qsort(v2->samples, v2->sample_count, sizeof *v2->samples, compare_samples);
+    if (v2->tables.sample_count)
+        qsort(v2->tables.samples, v2->tables.sample_count, sizeof *v2->tables.samples,
+              compare_samples);
     return true;
 }
 
@@ -429,7 +431,7 @@ static void expect_entries(const struct gt_v2 *v2, const gt_generation *g, gt_ta
     enum { LEAST_STRING = 4, LEAST_STACK = 7 }; /* minimal size of such a record */
     uint64_t strings = 0, stacks = 0;
     for (size_t i = g->first; i < g->first + g->count; i++) {
-        const gt_batch *b = &v2->batches[i];
+        const gt_batch *b = &v2->index.batches[i];
         strings += b->kind == GT_BATCH_STRINGS ? b->size : 0;
         stacks += b->kind == GT_BATCH_STACKS ? b->size : 0;
     }
@@ -440,11 +442,11 @@ static void expect_entries(const struct gt_v2 *v2, const gt_generation *g, gt_ta
 void gt_v2_forget_tables(gotrace_reader *reader)
 {
     struct gt_v2 *v2 = reader->v2;
-    gt_uses_free(&v2->strings);
-    gt_uses_free(&v2->stacks);
-    gt_free(&reader->heap, v2->kept, v2->kept_count * sizeof *v2->kept);
-    v2->kept = NULL;
-    v2->kept_count = 0;
+    gt_uses_free(&v2->tables.strings);
+    gt_uses_free(&v2->tables.stacks);
+    gt_free(&reader->heap, v2->tables.kept, v2->tables.kept_count * sizeof *v2->tables.kept);
+    v2->tables.kept = NULL;
+    v2->tables.kept_count = 0;
     gt_blocks_forget_tables(reader->blocks);
     gt_tables_release(reader->tables);
     reader->tables = &reader->index.tables;
@@ -467,10 +469,10 @@ static void use_tracer_names(gt_uses *uses)
 /* No entry is used yet. */
 static bool begin_uses(gotrace_reader *reader, struct gt_v2 *v2)
 {
-    if (!gt_uses_init(&v2->strings, &reader->tables->strings) ||
-        !gt_uses_init(&v2->stacks, &reader->tables->stacks))
+    if (!gt_uses_init(&v2->tables.strings, &reader->tables->strings) ||
+        !gt_uses_init(&v2->tables.stacks, &reader->tables->stacks))
         return gt_fail_memory(reader);
-    use_tracer_names(&v2->strings);
+    use_tracer_names(&v2->tables.strings);
     return true;
 }
 
@@ -482,14 +484,15 @@ static bool load_batches(gotrace_reader *reader, struct gt_v2 *v2, gt_generation
         return gt_fail_memory(reader);
     reader->tables = tables;
     expect_entries(v2, g, tables);
-    v2->sample_count = v2->next_sample = 0;
+    v2->tables.sample_count = v2->tables.next_sample = 0;
     if (!v2->buffer) {
         v2->buffer = gt_resize(&reader->heap, NULL, 0, GT_V2_MAX_BATCH + GT_SLACK);
         if (!v2->buffer)
             return gt_fail_memory(reader);
     }
     for (size_t i = g->first; i < g->first + g->count; i++) {
-        table_batch t = {.reader = reader, .v2 = v2, .generation = g, .batch = &v2->batches[i]};
+        table_batch t = {
+            .reader = reader, .v2 = v2, .generation = g, .batch = &v2->index.batches[i]};
         if (t.batch->kind != GT_BATCH_EVENTS && t.batch->kind != GT_BATCH_EXPERIMENT &&
             !load_batch(&t))
             return false;

@@ -144,46 +144,75 @@ typedef struct gt_follow {
     bool no_begin; /* GOTRACE_EVENT_NO_BEGIN */
 } gt_follow;
 
-struct gt_v2 {
-    gt_v2_shape shapes[GT_CODES];
+/* The batches of the file: index.c, clocks.c. */
+typedef struct gt_v2_batches {
     gt_batch *batches;
     size_t batch_count, batch_capacity;
     gt_generation *generations;
     size_t generation_count, generation_capacity;
     uint64_t common_frequency; /* of more than half of those that have one; 0: there is none */
-    /* The current generation. */
-    size_t current;      /* in generations */
-    uint64_t generation; /* its number; 0 after the last one */
-    uint64_t initial;    /* number of the first generation with events; 0 before that */
+} gt_v2_batches;
+
+/* What a generation has in addition to its events: tables.c. */
+typedef struct gt_v2_tables {
     gt_uses strings, stacks;
     gt_v2_sample *samples;
     size_t sample_count, sample_capacity, next_sample;
-    double ns_per_tick;
-    int64_t rounding; /* ns by which rounding may make an event of the generation too early */
-    uint8_t *buffer;  /* a batch of a table, or one that is read ahead */
-    gt_v2_cursor *cursors;
-    size_t cursor_count, cursor_capacity;
+    const char **kept; /* by id: copies of strings of this generation, see gt_v2_name */
+    size_t kept_count; /* the larger ids are not in the array of the table */
+} gt_v2_tables;
+
+/* The events of each thread: cursor.c. */
+typedef struct gt_v2_cursors {
+    gt_v2_cursor *list;
+    size_t count, capacity;
     gt_v2_event *events; /* of all cursors */
     size_t event_count;
-    /* State after the events so far. */
+} gt_v2_cursors;
+
+/* Which of them is next: order.c. */
+typedef struct gt_v2_order {
+    gt_cursor_heap heap;
+    gt_v2_cursor *current; /* the cursor being read, which is not in the heap; NULL: none */
+    gt_waits waits;
+} gt_v2_order;
+
+/* The state after the events so far: follow.c, status.c. */
+typedef struct gt_v2_states {
     gt_goroutines goroutines;
     gt_map procs, threads, tasks; /* values: pointers */
     gt_arena arena;               /* procs and threads; never freed individually */
     gt_names *names;
-    const char **kept; /* by id: copies of strings of this generation, see gt_v2_name */
-    size_t kept_count; /* the larger ids are not in the array of the table */
-    gt_cursor_heap heap;
-    gt_v2_cursor *current_cursor; /* the cursor being read, which is not in the heap; NULL: none */
-    gt_waits waits;
-    gt_follow follow;
     uint64_t gc_seq;
     enum { GT_GC_UNDETERMINED, GT_GC_OFF, GT_GC_ON } gc;
+} gt_v2_states;
+
+/* The events that are returned: output.c. */
+typedef struct gt_v2_output {
     gt_block *block;   /* where events are put */
     uint32_t kinds;    /* 1 << gotrace_kind of those that are; 0: nobody reads them */
     int64_t last_time; /* of the last event; times strictly increase */
-    uint64_t outputs;  /* number of events */
+    uint64_t count;    /* of events */
     gt_v2_disorder disorder;
-    bool entered;            /* a generation has begun */
+} gt_v2_output;
+
+struct gt_v2 {
+    gt_v2_shape shapes[GT_CODES];
+    gt_v2_batches index;
+    /* The current generation. */
+    size_t current;      /* in index.generations */
+    uint64_t generation; /* its number; 0 after the last one */
+    uint64_t initial;    /* number of the first generation with events; 0 before that */
+    double ns_per_tick;
+    int64_t rounding; /* ns by which rounding may make an event of the generation too early */
+    bool entered;     /* a generation has begun */
+    uint8_t *buffer;  /* a batch of a table, or one that is read ahead */
+    gt_v2_tables tables;
+    gt_v2_cursors cursors;
+    gt_v2_order order;
+    gt_v2_states states;
+    gt_follow follow;
+    gt_v2_output output;
     gt_assumptions *assumed; /* the state before this generation is not known; NULL: it is known */
     struct gt_ahead *ahead;  /* threads that check later generations; NULL: none */
 };

@@ -27,7 +27,7 @@ typedef struct whole {
 static void damaged(const whole *w, const uint8_t *p, const char *what)
 {
     gt_place place = {w->batch->data + (uint64_t)(p - w->v2->buffer),
-                      (uint64_t)(w->batch - w->v2->batches), GOTRACE_NO_OFFSET};
+                      (uint64_t)(w->batch - w->v2->index.batches), GOTRACE_NO_OFFSET};
     gt_error_set(w->damage, GOTRACE_RULE_BATCH_EVENT, place, "%s (type %u)", what, *p);
 }
 
@@ -149,7 +149,7 @@ static void find_frame(whole *w, const gt_generation *g)
     size_t outside = 0;
     w->low = UINT64_MAX;
     w->high = 0;
-    const gt_batch *first = &w->v2->batches[g->first], *end = first + g->count;
+    const gt_batch *first = &w->v2->index.batches[g->first], *end = first + g->count;
     for (const gt_batch *b = first; b < end; b++) {
         if (b->kind == GT_BATCH_STRINGS && b->time < w->low)
             w->low = b->time;
@@ -179,7 +179,7 @@ static bool is_outside(const whole *w)
 /* Notes that times of the batch, or of the thread's batch before it, are altered. */
 static bool check_times(whole *w)
 {
-    const gt_batch *b = w->batch, *batches = w->v2->batches;
+    const gt_batch *b = w->batch, *batches = w->v2->index.batches;
     if (b->kind != GT_BATCH_EVENTS || b->m == GT_V2_NO_ID || w->damage->rule != GOTRACE_RULE_NONE)
         return true;
     size_t before = gt_map_get(&w->before, b->m);
@@ -260,7 +260,7 @@ static bool check_tables(whole *w, const gt_generation *g)
     unsigned refers = 0;
     size_t end = g->first + g->count;
     for (size_t i = g->first; i < end && (refers | has) != (STRINGS | STACKS); i++) {
-        w->batch = &w->v2->batches[i];
+        w->batch = &w->v2->index.batches[i];
         if (!find_references(w, &refers))
             return false;
     }
@@ -284,7 +284,7 @@ static bool check_generation(whole *w, const gt_generation *g)
     find_frame(w, g);
     for (size_t i = g->first;
          done && i < g->first + g->count && w->damage->rule == GOTRACE_RULE_NONE; i++) {
-        w->batch = &w->v2->batches[i];
+        w->batch = &w->v2->index.batches[i];
         done = check_batch(w) && check_times(w);
     }
     gt_map_free(&w->before);
@@ -296,11 +296,11 @@ bool gt_v2_find_damage(gotrace_reader *reader, gotrace_error *damage)
 {
     struct gt_v2 *v2 = reader->v2;
     whole w = {.reader = reader, .v2 = v2, .damage = damage};
-    for (size_t i = 0; i < v2->generation_count && damage->rule == GOTRACE_RULE_NONE; i++)
-        if (!check_generation(&w, &v2->generations[i]))
+    for (size_t i = 0; i < v2->index.generation_count && damage->rule == GOTRACE_RULE_NONE; i++)
+        if (!check_generation(&w, &v2->index.generations[i]))
             return false;
-    for (size_t i = 0; i < v2->generation_count && damage->rule == GOTRACE_RULE_NONE; i++)
-        if (!check_tables(&w, &v2->generations[i]))
+    for (size_t i = 0; i < v2->index.generation_count && damage->rule == GOTRACE_RULE_NONE; i++)
+        if (!check_tables(&w, &v2->index.generations[i]))
             return false;
     return true;
 }
