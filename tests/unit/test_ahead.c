@@ -274,7 +274,8 @@ START_TEST(notices_missing_pieces)
     const struct gt_v2 *v2 = reader->v2;
     for (size_t n = 0; v2 && n < v2->index.batch_count; n += 1 + v2->index.batch_count / CHANGES)
         check_changed(&trace, (size_t)v2->index.batches[n].offset,
-                      n + 1 < v2->index.batch_count ? (size_t)v2->index.batches[n + 1].offset : trace.size);
+                      n + 1 < v2->index.batch_count ? (size_t)v2->index.batches[n + 1].offset
+                                                    : trace.size);
     gotrace_reader_close(reader);
     gotrace_source_close(source);
     blob_free(&trace);
