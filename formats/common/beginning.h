@@ -7,8 +7,8 @@
  * creates what exists again. It is not used by
  *
  *   - lib/record and lib/write, which describe their own state, in lib and while it changes;
- *   - repair, which has to reach the states that the next generation reports, by events that it
- * adds: it needs the statuses in the order of the records, and doubled ones as they are;
+ *   - repair, which adds events to reach the states that the next generation reports: it needs the
+ *     statuses in the order of the records, and doubled ones as they are;
  *   - conversion of v1 to v2, which reports each state when the first event shows it.
  */
 #ifndef BEGINNING_H
