@@ -216,6 +216,7 @@ int processes_add_program(processes *p, pid_t pid, const char *path, output *to)
 static void free_process(processes *p, uint32_t number)
 {
     recorded *r = p->list[number];
+    replay_free(r->replay); /* if the program could not be executed; else it has ended */
     source_close(&r->source);
     if (r->fd >= 0)
         close(r->fd);

@@ -254,6 +254,8 @@ void replay_until(replay *r, uint64_t time);
 /* Ends the trace. ended: when the process was seen to have ended; 0: it goes on. Returns an exit
  * status, after a diagnostic if it is not EXIT_SOUND. */
 int replay_end(replay *r, uint64_t ended);
+/* Without ending the trace, while its output and its source are open. NULL is accepted. */
+void replay_free(replay *r);
 /* Number of records that were replayed much later than they were written, since other threads did
  * not wait for them; and of those that were not replayed. */
 uint64_t replay_late(const replay *r);

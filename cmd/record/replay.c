@@ -551,6 +551,15 @@ bool replay_snapshot(replay *r, out *to)
     return gotrace_recorder_snapshot(r->recorder, write_out, to) == GOTRACE_OK;
 }
 
+void replay_free(replay *r)
+{
+    if (!r)
+        return;
+    gotrace_recorder_free(r->recorder);
+    free(r->procs);
+    free(r);
+}
+
 int replay_end(replay *r, uint64_t ended)
 {
     int status = EXIT_SOUND;
@@ -572,8 +581,6 @@ int replay_end(replay *r, uint64_t ended)
             report(gotrace_recorder_error(r->recorder));
         status = EXIT_SYSTEM;
     }
-    gotrace_recorder_free(r->recorder);
-    free(r->procs);
-    free(r);
+    replay_free(r);
     return status;
 }
