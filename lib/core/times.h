@@ -17,8 +17,8 @@
 /* Truncates to an integer, as Go's reader does. */
 static inline int64_t gt_time(double ns)
 {
-    if (ns >= -9223372036854775808.0 && ns < 9223372036854775808.0)
-        return (int64_t)ns >= GT_TIME_FIRST ? (int64_t)ns : GT_TIME_FIRST;
+    if (__builtin_fabs(ns) < 9223372036854775808.0)
+        return (int64_t)ns; /* a double below 2^63 is at most 2^63 - 1024 */
     return ns < 0 ? GT_TIME_FIRST : GT_TIME_LAST;
 }
 

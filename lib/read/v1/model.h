@@ -33,8 +33,6 @@ GT_INLINE void gt_model_set_transition(const gt_event *e, const gt_v1_shape *sha
         to->extra.start_stack = e->args[shape->start - 1];
     else if (shape->resource == GOTRACE_RESOURCE_PROC)
         to->subject = (uint64_t)proc->id;
-    else if (effect->to == GOTRACE_STATE_RUNNING && effect->from != GOTRACE_STATE_RUNNING)
-        to->extra.cause = effect->cause;
 }
 
 /* Sets the ticks and arguments of the next event of the block. */
@@ -52,8 +50,10 @@ GT_INLINE bool gt_model_put(gotrace_reader *reader, const gt_event *e, const gt_
     if (e->flags & (GOTRACE_EVENT_FUTILE | GT_EVENT_BLOCKS) || shape->action == GT_ACTION_REGION)
         head = gt_model_head(e, shape);
     const gotrace_kind kind = (gotrace_kind)(head / GT_HEAD_OF(kind, 1) & UINT8_MAX);
-    if (!(reader->kinds >> kind & 1))
+    if (!(reader->kinds >> kind & 1)) {
+        reader->summary.events++; /* the others are counted by block */
         return true;
+    }
     head |= GT_HEAD_OF(from, effect->from) | GT_HEAD_OF(to, effect->to) |
             GT_HEAD_OF(flags, (e->flags & (uint8_t)~GT_EVENT_BLOCKS) | effect->flags);
     gt_head_set(to, head);
@@ -64,7 +64,7 @@ GT_INLINE bool gt_model_put(gotrace_reader *reader, const gt_event *e, const gt_
     to->thread = proc->thread;
     to->proc = proc->shown_id;
     to->stack = gt_shown_stack(e->stack);
-    to->extra.cause = 0;
+    to->extra.cause = effect->cause;
     if (b->raw)
         gt_model_put_raw(e, shape, b);
     b->count++;

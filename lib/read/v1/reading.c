@@ -64,7 +64,6 @@ static bool take_event(gotrace_reader *reader, gt_event *e, void *ctx)
         b->count = before;
         return false;
     }
-    reader->summary.events += b->count == before;
     return gt_block_has_room(b);
 }
 

@@ -296,7 +296,7 @@ GT_INLINE bool start(gt_step *s, const gotrace_semantics *does)
                 id(e->goroutine), (long long)s->p->id, id(s->p->goroutine)))
         return false;
     change_as_stated(s, s->g, does);
-    s->effect->cause = s->g->cause;
+    s->effect->cause = s->effect->from == GOTRACE_STATE_RUNNING ? 0 : s->g->cause;
     s->g->cause = 0;
     s->g->last_type = 0;
     s->p->goroutine = e->goroutine;
@@ -707,6 +707,7 @@ bool gt_states_step(gotrace_reader *reader, gt_states *states, const gt_event *e
     s->effect = effect;
     effect->goroutine = NULL;
     effect->from = effect->to = GOTRACE_STATE_UNDETERMINED;
+    effect->cause = 0;
     effect->flags = 0;
     s->p = gt_states_proc(states, e);
     s->g = find(s, e->goroutine);

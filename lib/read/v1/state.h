@@ -15,7 +15,7 @@ typedef struct gt_effect {
     gt_goroutine *goroutine; /* the one that changed; NULL: none */
     uint8_t from, to;        /* gotrace_state, for transitions only */
     uint8_t flags;           /* GOTRACE_EVENT_INITIAL, _SUSPECT, _NO_BEGIN, _TIMER and _NETWORK */
-    uint64_t cause;          /* of a run: offset of the event that made it possible */
+    uint64_t cause;          /* of a run: offset of the event that made it possible; else 0 */
     uint64_t ended_name;     /* UserTaskEnd: the task's name, a string id */
 } gt_effect;
 
