@@ -101,10 +101,3 @@ bool gt_model_set_details(gotrace_reader *reader, const gt_event *e, const gt_v1
     }
     return true;
 }
-
-void gt_model_put_raw(const gt_event *e, const gt_v1_shape *shape, gt_block *b)
-{
-    const uint64_t *args = gt_block_args(b, e->args, shape->slots);
-    b->raw[b->count] = (gotrace_raw){
-        .ticks = (uint64_t)e->ticks, .args = args, .arg_count = args ? shape->slots : 0};
-}

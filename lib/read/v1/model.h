@@ -36,7 +36,12 @@ GT_INLINE void gt_model_set_transition(const gt_event *e, const gt_v1_shape *sha
 }
 
 /* Sets the ticks and arguments of the next event of the block. */
-void gt_model_put_raw(const gt_event *event, const gt_v1_shape *shape, gt_block *block);
+static inline void gt_model_put_raw(const gt_event *e, const gt_v1_shape *shape, gt_block *b)
+{
+    const uint64_t *args = b->lends_args ? e->args : gt_block_args(b, e->args, shape->slots);
+    b->raw[b->count] = (gotrace_raw){
+        .ticks = (uint64_t)e->ticks, .args = args, .arg_count = args ? shape->slots : 0};
+}
 
 /* Puts an event into the block, unless its kind is not to be returned. False if reading cannot
  * continue. Inline, because there is one call for each event. */
