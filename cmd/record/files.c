@@ -69,11 +69,6 @@ struct files {
     char name[512]; /* of an address in an unreadable file */
 };
 
-files *files_new(void)
-{
-    return calloc(1, sizeof(files));
-}
-
 static void free_file(file *f)
 {
     free(f->parts);
@@ -129,6 +124,16 @@ static bool make_room(files *all)
         return true;
     end_table(all);
     return (all->symbols = symbols_new());
+}
+
+/* The first table begins before there are threads: the process that has it allocates memory, which
+ * AddressSanitizer does not allow after a fork while another thread does. */
+files *files_new(void)
+{
+    files *all = calloc(1, sizeof *all);
+    if (all)
+        make_room(all);
+    return all;
 }
 
 static void write_maps(FILE *maps, const file *f, uint64_t base)
