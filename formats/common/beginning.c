@@ -71,8 +71,8 @@ static bool set_proc(beginning *b, int64_t id, unsigned state, int64_t thread)
     return true;
 }
 
-/* v2: a proc is in a system call if its goroutine enters one, until the call ends, or the goroutine
- * in it, which then leaves the proc behind. */
+/* v2: a proc is in a system call from the time when its goroutine enters one until the call ends.
+ * If the goroutine ends during the call, the proc is abandoned. */
 static void follow_call(beginning *b, const gotrace_semantics *does, const gotrace_event *e)
 {
     beginning_proc *p = e->proc != GOTRACE_NO_PROC ? idmap_find(&b->procs, (uint64_t)e->proc)

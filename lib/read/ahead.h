@@ -8,8 +8,8 @@
  * does not hold, or if the piece is inconsistent, the reading thread checks it again. So problems,
  * their order and all counts are those of one thread.
  *
- * A piece that the reading thread reaches before any other thread has begun it is not passed to
- * one: a queue in which items wait for their turn would not allow that.
+ * Pieces are not in a queue, because the reading thread checks a piece itself if no other thread
+ * has begun it.
  *
  * What a piece is, and its state, differ: see v1/ahead.h and v2/ahead.h. Only gotrace_reader_check
  * does this, because the events of a piece do not fit in memory. A new rule that depends on earlier
