@@ -66,14 +66,16 @@ static const uint8_t gt_v2_arg_kinds[GT_V2_EVENT_COUNT][6] = {
 #undef T
 };
 
-/* The argument of that kind; NULL: there is none. */
+/* The argument of that kind; NULL: there is none. Not a loop, so that the position is a constant if
+ * the type is. */
 GT_INLINE const uint64_t *gt_v2_arg_of(uint8_t type, gotrace_arg_kind kind, const uint64_t *args)
 {
     const uint8_t *kinds = gt_v2_arg_kinds[type];
-    for (unsigned i = 1; i <= 4; i++)
-        if (kinds[i] == kind)
-            return &args[i - 1];
-    return NULL;
+    return kinds[1] == kind   ? &args[0]
+           : kinds[2] == kind ? &args[1]
+           : kinds[3] == kind ? &args[2]
+           : kinds[4] == kind ? &args[3]
+                              : NULL;
 }
 
 /* Takes the place of the next event of the record, with its ticks. NULL: it is not to be returned.
