@@ -160,15 +160,10 @@ static int write_timeline(session *s, input *in, paths *p)
                        .config = &config,
                        .out = &s->output.out,
                        .name = in->name,
-                       .from = INT64_MAX,
                        .threads = (unsigned)s->set->threads,
-                       .options = &(perfetto_options){.tracks = &timeline.tracks}};
-    const path_interval *i;
-    for (size_t n = 0; (i = paths_interval(p, n)); n++) {
-        job.from = i->begin < job.from ? i->begin : job.from;
-        job.to = i->end >= job.to ? i->end + (i->end < INT64_MAX) : job.to;
-    }
-    job.from = job.from < 0 ? 0 : job.from;
+                       .options = &(perfetto_options){.tracks = &timeline.tracks,
+                                                      .windows = timeline.windows,
+                                                      .window_count = timeline.window_count}};
     if (done)
         format_perfetto.run(&job);
     done = done && !timeline.failed;

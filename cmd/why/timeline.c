@@ -5,6 +5,7 @@
 
 #include "cmd/names.h"
 #include "cmd/why/why.h"
+#include "formats/common/vector.h"
 
 /* Waits beyond this depth are not shown: viewers do not draw that many rows of a track. */
 enum { MOST_NESTED = 100 };
@@ -102,14 +103,81 @@ static bool next_slice(void *ctx, perfetto_slice *slice)
     return true;
 }
 
+/* ---- the time that is shown -------------------------------------------------------------------
+ */
+
+static int compare_begins(const void *left, const void *right)
+{
+    const perfetto_window *a = left, *b = right;
+    return a->from < b->from ? -1 : a->from > b->from;
+}
+
+static int compare_gaps(const void *left, const void *right)
+{
+    const int64_t *a = left, *b = right;
+    return *a < *b ? -1 : *a > *b;
+}
+
+/* Joins windows, which are sorted, if the time between them is at most that. */
+static void join_windows(why_timeline *t, int64_t gap)
+{
+    size_t last = 0;
+    for (size_t n = 1; n < t->window_count; n++) {
+        const perfetto_window *w = &t->windows[n];
+        if (w->from - t->windows[last].to > gap)
+            t->windows[++last] = *w;
+        else if (w->to > t->windows[last].to)
+            t->windows[last].to = w->to;
+    }
+    t->window_count = last + 1;
+}
+
+/* Joins the windows that are closest to each other, if there are too many: at the beginning of each
+ * the timeline has all goroutines. */
+static bool limit_windows(why_timeline *t)
+{
+    enum { MOST = 100 };
+    if (t->window_count <= MOST)
+        return true;
+    size_t count = t->window_count - 1;
+    int64_t *gaps = malloc(count * sizeof *gaps);
+    if (!gaps)
+        return false;
+    for (size_t n = 0; n < count; n++)
+        gaps[n] = t->windows[n + 1].from - t->windows[n].to;
+    qsort(gaps, count, sizeof *gaps, compare_gaps);
+    join_windows(t, gaps[count - MOST]);
+    free(gaps);
+    return true;
+}
+
+/* Sets the windows to the time of the paths, with the events that end them. */
+static bool find_windows(why_timeline *t)
+{
+    const path_interval *i;
+    size_t room = 0;
+    for (size_t n = 0; (i = paths_interval(t->p, n)); n++) {
+        perfetto_window *more = vector_room(t->windows, &room, n, sizeof *more);
+        if (!more)
+            return false;
+        t->windows = more;
+        t->windows[t->window_count++] = (perfetto_window){.from = i->begin < 0 ? 0 : i->begin,
+                                                          .to = i->end + (i->end < INT64_MAX)};
+    }
+    qsort(t->windows, t->window_count, sizeof *t->windows, compare_begins);
+    join_windows(t, 0);
+    return limit_windows(t);
+}
+
 bool why_timeline_init(why_timeline *t, paths *p)
 {
     *t = (why_timeline){.tracks = {t, next_track, next_slice}, .p = p};
-    return out_init(&t->text, discard, NULL);
+    return out_init(&t->text, discard, NULL) && find_windows(t);
 }
 
 void why_timeline_free(why_timeline *t)
 {
     out_free(&t->text);
     free(t->name);
+    free(t->windows);
 }

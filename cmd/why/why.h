@@ -24,9 +24,11 @@ typedef struct why_timeline {
     paths *p;
     out text; /* of the current slice */
     char *name;
-    size_t interval; /* of the next track */
-    uint64_t row;    /* of the next slice */
-    bool failed;     /* memory was refused */
+    size_t interval;          /* of the next track */
+    uint64_t row;             /* of the next slice */
+    perfetto_window *windows; /* the time of the paths */
+    size_t window_count;
+    bool failed; /* memory was refused */
 } why_timeline;
 
 bool why_timeline_init(why_timeline *t, paths *p);

@@ -24,9 +24,18 @@ typedef struct perfetto_tracks {
     bool (*next_slice)(void *ctx, perfetto_slice *slice);
 } perfetto_tracks;
 
+/* A time range in ns: from <= t < to; to 0: until the end. */
+typedef struct perfetto_window {
+    int64_t from, to;
+} perfetto_window;
+
 typedef struct perfetto_options {
     bool thread_runs;              /* threads show each run of a goroutine instead of the proc */
     const perfetto_tracks *tracks; /* added ones; NULL: none */
+    /* Only these time ranges are written, instead of that of the job: disjoint, in ascending order.
+     * What is open between two of them ends and begins again. NULL: that of the job. */
+    const perfetto_window *windows;
+    size_t window_count;
 } perfetto_options;
 
 #endif

@@ -55,7 +55,7 @@
  * can be aligned with a kernel trace. Interned data are in the packet of the first event that
  * refers to them. The ends of slices do not have the flag that requires the incremental state,
  * because they do not refer to it. With --from, state is tracked from the start of the trace;
- * whatever is open when the time range begins or ends, begins or ends there. Timestamps never
+ * whatever is open when a time range begins or ends, begins or ends there. Timestamps never
  * decrease, except for slices without a begin: an event with an earlier time gets the time of the
  * packet before. Whatever is open when the trace ends is closed there.
  */
@@ -462,16 +462,21 @@ static void write_event(perfetto *p, const gotrace_event *e)
         name_goroutine(p, e);
 }
 
-/* Whether the event is not after the end of the time range. Begins the range at the first event
- * that is not before its start. */
+/* Whether the event is not after the end of the last time range. Begins and ends ranges: each
+ * begins at the first event that is not before its start. */
 static bool in_window(perfetto *p, const gotrace_event *e)
 {
     int64_t time = e->time > p->time ? e->time : p->time;
 
-    if (p->before_window && time >= p->from)
-        window_begin(p);
-    if (!p->to || time < p->to)
-        return true;
+    for (;;) {
+        if (p->before_window && time >= p->from)
+            window_begin(p);
+        if (!p->to || time < p->to)
+            return true;
+        if (p->window_count == 0)
+            break;
+        window_end(p);
+    }
     state_advance(p, p->to);
     p->time = p->to;
     return false;
@@ -482,7 +487,7 @@ static gotrace_status write_events(perfetto *p, const convert_job *job, bool *be
 {
     const gotrace_event *event;
     gotrace_status status;
-    bool whole = !p->before_window && p->to == 0;
+    bool whole = !window_follows(p) && p->to == 0;
 
     while ((status = feed_next(&p->feed, &event)) == GOTRACE_EVENT) {
         if (event->kind == GOTRACE_KIND_SYNC) {
@@ -509,6 +514,8 @@ static gotrace_status write_events(perfetto *p, const convert_job *job, bool *be
 static gotrace_status convert_to_perfetto(const convert_job *job)
 {
     const perfetto_options *options = job->options;
+    const perfetto_window of_job = {job->from, job->to};
+    const bool given = options && options->windows;
     perfetto p = {.clock = CLOCK_BOOTTIME_ID};
     feed_init(&p.feed, job->reader, false, job->threads);
     p.pid = PERFETTO_PID;
@@ -519,8 +526,9 @@ static gotrace_status convert_to_perfetto(const convert_job *job)
         p.pid += (uint64_t)p.index * PERFETTO_PIDS;
     }
     p.parts = job->parts ? job->parts : ~0U;
-    p.from = job->from;
-    p.to = job->to;
+    p.windows = given ? options->windows : &of_job;
+    p.window_count = given ? options->window_count : 1;
+    window_next(&p);
     p.before_window = p.from > 0;
     p.thread_runs = options && options->thread_runs;
     gotrace_status status = GOTRACE_END;

@@ -4,7 +4,7 @@
  *   perfetto.c         reads the events and dispatches them
  *   state.c            open slices of goroutines and procs
  *   user.c             tasks, regions and logs
- *   window.c           the beginning of a time range
+ *   window.c           the beginning and the end of a time range
  *   tracks.c           tracks: ids, names and order
  *   threads.c          threads, and what runs on each
  *   added.c            tracks that are not of the trace
@@ -217,7 +217,7 @@ typedef struct perfetto_function {
     char text[]; /* the full name, then the shortened one */
 } perfetto_function;
 
-/* A region that began before the time range. */
+/* An open region that the next time range will begin again. */
 typedef struct perfetto_region {
     struct perfetto_region *outer;
     uint64_t task;
@@ -234,7 +234,7 @@ typedef struct perfetto_goroutine {
     protobuf_field track_field, name; /* refer to its track, and to "G12 main.worker" */
     uint64_t cause;          /* offset of the event where a flow to its next run starts; 0: none */
     const char *reason;      /* of its state */
-    perfetto_region *region; /* the innermost open one that began before the time range */
+    perfetto_region *region; /* the innermost one to begin again */
     int64_t created;         /* 0: before the trace */
     struct perfetto_proc *proc;     /* on whose track its run is open, or NULL */
     struct perfetto_thread *thread; /* v2: on whose track it is open, or NULL */
@@ -284,7 +284,7 @@ typedef struct perfetto_task {
     uint32_t track;
     uint16_t epoch;
     uint16_t depth;
-    /* For a task that began before the time range. */
+    /* To begin it again in the next time range. */
     uint64_t parent, goroutine;
     char *name;
     size_t name_size;
@@ -308,10 +308,12 @@ typedef struct perfetto {
     feed feed;
     char program[256]; /* name; possibly not UTF-8 */
     int version;
-    unsigned parts;     /* selected: 1 << PART_* */
-    int64_t from, to;   /* time range; to 0: until the end */
-    bool before_window; /* before the time range: state is tracked, nothing is written */
-    bool thread_runs;   /* threads show goroutines, with or without a proc */
+    unsigned parts;                 /* selected: 1 << PART_* */
+    int64_t from, to;               /* the current or next time range; to 0: until the end */
+    bool before_window;             /* before it: state is tracked, nothing is written */
+    const perfetto_window *windows; /* the time ranges after it */
+    size_t window_count;
+    bool thread_runs; /* threads show goroutines, with or without a proc */
     protobuf w;
     size_t packet, event, entry; /* marks of the open messages */
     size_t entries; /* mark of interned data waiting for the rest of their packet; 0: none */
@@ -364,6 +366,12 @@ typedef struct perfetto {
     const char *stw_reason;
 } perfetto;
 
+/* Whether a time range is still to begin, so that what is open must be remembered. */
+static inline bool window_follows(const perfetto *p)
+{
+    return p->before_window || p->window_count > 0;
+}
+
 static inline bool wants(const perfetto *p, unsigned part)
 {
     return p->parts & 1U << part;
@@ -372,7 +380,7 @@ static inline bool wants(const perfetto *p, unsigned part)
 /* ---- packets and events ---------------------------------------------------------------------
  * One packet is open at a time, and in it at most one event. */
 
-/* Call when interned data wait or no longer wait, and at the beginning of the time range. */
+/* Call when interned data wait or no longer wait, and when a time range begins or ends. */
 static inline void packet_set_limit(perfetto *p)
 {
     p->limit = p->entries || p->before_window ? 0 : OUT_BLOCK;
@@ -654,7 +662,7 @@ void thread_proc(perfetto *p, const gotrace_event *e);
 void threads_reopen(perfetto *p);
 /* The goroutine leaves its thread, if it has one. */
 void thread_leave(perfetto *p, perfetto_goroutine *g);
-/* Ends all open slices. */
+/* Ends all open slices; the state is not changed. */
 void threads_end(perfetto *p);
 
 /* ---- state.c ----------------------------------------------------------------------- */
@@ -694,7 +702,7 @@ static inline void state_advance(perfetto *p, int64_t time)
 /* All ids of a pool, ascending, so that the output does not depend on the pool's order; to be freed
  * by the caller. NULL if there are none or memory is refused. */
 uint64_t *sorted_ids(perfetto *p, const idmap *pool);
-/* Ends all open slices. */
+/* Ends all open slices of goroutines, procs, threads and ranges; the state is not changed. */
 void state_end(perfetto *p);
 
 /* ---- added.c ----------------------------------------------------------------------- */
@@ -711,8 +719,11 @@ void log_event(perfetto *p, const gotrace_event *e);
 void regions_reopen(perfetto *p, uint64_t id, perfetto_goroutine *g);
 void tasks_reopen(perfetto *p);
 void user_free(perfetto *p);
-/* Ends the goroutine's regions. */
-void regions_end(perfetto *p, perfetto_goroutine *g);
+/* Ends the slices of the goroutine's regions; the state is not changed. */
+void regions_end(perfetto *p, const perfetto_goroutine *g);
+/* Call before the goroutine is removed. */
+void regions_free(perfetto_goroutine *g);
+/* Ends the slices of all tasks; the state is not changed. */
 void tasks_end(perfetto *p);
 
 /* ---- perfetto.c, window.c ---------------------------------------------------------- */
@@ -720,7 +731,12 @@ void tasks_end(perfetto *p);
 /* Clears the incremental state and writes what every epoch starts with. */
 void perfetto_restart(perfetto *p);
 void metric_write(perfetto *p, size_t metric);
+/* Goes to the next time range, which must exist. */
+void window_next(perfetto *p);
 /* The time range begins: begins all open slices. */
 void window_begin(perfetto *p);
+/* The time range ends before the event: ends all open slices, without a change of the state, and
+ * goes to the next time range. */
+void window_end(perfetto *p);
 
 #endif

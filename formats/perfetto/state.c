@@ -308,20 +308,27 @@ static void show_cause(perfetto *p, perfetto_goroutine *g, const gotrace_event *
     event_end(p, put);
 }
 
-static void goroutine_end(perfetto *p, uint64_t id, perfetto_goroutine *g)
+/* Ends the slices of the goroutine, except that of its thread. */
+static void goroutine_close(perfetto *p, const perfetto_goroutine *g)
 {
     regions_end(p, g);
-    thread_leave(p, g);
-    if (g->assist) {
+    if (g->assist)
         slice_end(p, refer_to_track(p, g->assist));
-        lane_release(p, &p->assists, g->assist);
-    }
     if (g->state != GOTRACE_STATE_UNDETERMINED && wants(p, PART_GOROUTINES)) {
         event_open(p, SLICE_END, g->track_field);
         if (has_counters(p))
             add_counters(p);
         event_close(p);
     }
+}
+
+static void goroutine_end(perfetto *p, uint64_t id, perfetto_goroutine *g)
+{
+    thread_leave(p, g);
+    goroutine_close(p, g);
+    if (g->assist)
+        lane_release(p, &p->assists, g->assist);
+    regions_free(g);
     idmap_remove(&p->goroutines, id);
 }
 
@@ -609,11 +616,12 @@ void proc_reopen(perfetto *p, int64_t id)
         sweep_begin(p, proc, 0);
 }
 
-/* ---- the end ------------------------------------------------------------------------------- */
+/* ---- the end of a time range, or of the trace ---------------------------------------------- */
 
-static void proc_end(perfetto *p, perfetto_proc *proc)
+static void proc_close(perfetto *p, const perfetto_proc *proc)
 {
-    sweep_end(p, proc);
+    if (proc->sweeping)
+        slice_end(p, proc->track_field);
     if (proc->running)
         slice_end(p, proc->track_field);
     if (proc->stw)
@@ -636,11 +644,11 @@ void state_end(perfetto *p)
 
     state_advance(p, INT64_MAX);
     for (size_t i = 0; ids && i < goroutines; i++)
-        goroutine_end(p, ids[i], idmap_find(&p->goroutines, ids[i]));
+        goroutine_close(p, idmap_find(&p->goroutines, ids[i]));
     free(ids);
     ids = sorted_ids(p, &p->procs);
     for (size_t i = 0; ids && i < procs; i++)
-        proc_end(p, idmap_find(&p->procs, ids[i]));
+        proc_close(p, idmap_find(&p->procs, ids[i]));
     free(ids);
     threads_end(p);
     if (p->collecting)

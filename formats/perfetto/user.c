@@ -20,8 +20,8 @@ static void annotate_task(perfetto *p, uint64_t task)
     event_annotate_uint(p, ANNOTATE_TASK, task);
 }
 
-/* The goroutine leaves its innermost region that began before the time range; false if there is
- * none. */
+/* Forgets the innermost region that the next time range would begin again; false if there is none.
+ */
 static bool region_left(perfetto_goroutine *g)
 {
     perfetto_region *region = g->region;
@@ -42,7 +42,7 @@ static void annotate_unbegun(perfetto *p)
 
 /* ---- tasks --------------------------------------------------------------------------------- */
 
-/* Remembers the task for the beginning of the time range. */
+/* Remembers the task for the beginning of the next time range. */
 static void remember_task(perfetto *p, perfetto_task *task, const gotrace_event *e)
 {
     const gotrace_details *details = gotrace_event_details(e);
@@ -93,7 +93,7 @@ static void task_begin(perfetto *p, const gotrace_event *e)
     if (e->goroutine)
         event_annotate_uint(p, ANNOTATE_GOROUTINE, e->goroutine);
     event_close(p);
-    if (p->before_window)
+    if (window_follows(p))
         remember_task(p, task, e);
 }
 
@@ -170,8 +170,7 @@ void user_free(perfetto *p)
         free(((perfetto_task *)value)->name);
     cursor = 0;
     while (idmap_next(&p->goroutines, &cursor, &key, &value))
-        while (region_left(value))
-            continue;
+        regions_free(value);
 }
 
 void tasks_end(perfetto *p)
@@ -188,7 +187,7 @@ void tasks_end(perfetto *p)
 
 /* ---- regions and logs ---------------------------------------------------------------------- */
 
-/* Remembers the region for the beginning of the time range. */
+/* Remembers the region for the beginning of the next time range. */
 static void remember_region(perfetto *p, perfetto_goroutine *g, const gotrace_event *e)
 {
     const gotrace_details *details = gotrace_event_details(e);
@@ -219,7 +218,7 @@ static void region_begin(perfetto *p, perfetto_goroutine *g, const gotrace_event
     event_name(p, name);
     annotate_task(p, e->subject);
     event_close(p);
-    if (p->before_window)
+    if (window_follows(p))
         remember_region(p, g, e);
 }
 
@@ -292,10 +291,18 @@ void regions_reopen(perfetto *p, uint64_t id, perfetto_goroutine *g)
     g->regions += deeper;
 }
 
-void regions_end(perfetto *p, perfetto_goroutine *g)
+void regions_end(perfetto *p, const perfetto_goroutine *g)
 {
-    while (g->regions > 0)
-        region_end(p, g, 0);
+    uint32_t shown = g->regions < MOST_REGIONS ? g->regions : MOST_REGIONS;
+
+    for (; shown > 0; shown--)
+        event_write(p, SLICE_END, refer_to_track(p, g->user_track), 0, 0, 0);
+}
+
+void regions_free(perfetto_goroutine *g)
+{
+    while (region_left(g))
+        continue;
 }
 
 /* "[category] message", as in Go's own viewer; to be freed by the caller. NULL if memory is

@@ -1,4 +1,7 @@
-/* window.c - the beginning of a time range: begins all slices that are open there. */
+/*
+ * window.c - time ranges: the slices that are open at the beginning of one begin there, and those
+ * that are open at its end end there. Between two of them the state is tracked as before the first.
+ */
 #include <stdlib.h>
 
 #include "formats/perfetto/perfetto.h"
@@ -39,6 +42,14 @@ static void counters_reopen(perfetto *p)
     state_advance(p, INT64_MAX);
 }
 
+void window_next(perfetto *p)
+{
+    p->from = p->windows->from;
+    p->to = p->windows->to;
+    p->windows++;
+    p->window_count--;
+}
+
 void window_begin(perfetto *p)
 {
     packet_settle(p);
@@ -52,4 +63,16 @@ void window_begin(perfetto *p)
     ranges_reopen(p);
     tasks_reopen(p);
     counters_reopen(p);
+}
+
+void window_end(perfetto *p)
+{
+    state_advance(p, p->to);
+    p->time = p->to;
+    state_end(p);
+    tasks_end(p);
+    packet_settle(p);
+    p->before_window = true;
+    packet_set_limit(p);
+    window_next(p);
 }

@@ -217,7 +217,7 @@ class Trace:
 
     @staticmethod
     def annotation(texts, note):
-        name = texts["annotation names"][one(note, 1)]
+        name = text(one(note, 10)) if 10 in note else texts["annotation names"][one(note, 1)]
         if 17 in note:
             return name, texts["strings"][one(note, 17)]
         if 6 in note:

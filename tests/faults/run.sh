@@ -272,6 +272,7 @@ find --json (stack~a)or(task)or(region)or(log~a)or(goroutines>1)or(stw) -j 2 -o 
 find (run)and(during(gc)or(during(wait))or(function~a)) -o out/out vN.trace
 why --goroutine 1 -o out/out vN.trace
 why -j 2 --goroutine 1 --to perfetto -o out/out vN.cut
+why --region inner --slowest 9 --to perfetto -o out/out user.trace
 print --stacks --function main --from 1us --until 1s -o out/out vN.trace
 print --where (wait)or((run)and(during(gc)or(log~a))) -o out/out vN.trace
 stat -j 2 --json --each --function main --region r,s,t --from 1us -o out/out vN.trace
