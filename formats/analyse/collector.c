@@ -99,13 +99,13 @@ static inline void begin_state(run *r, proc_load *p, uint8_t state)
 {
     const uint64_t now = (uint64_t)r->states.time;
     if (p->state != PROC_STATES) {
-        r->procs_since[p->state] += now;
-        r->procs_busy[p->state]--;
+        r->procs_time.since[p->state] += now;
+        r->procs_time.busy[p->state]--;
     }
     p->state = state;
     p->since = r->states.time;
-    r->procs_since[state] -= now;
-    r->procs_busy[state]++;
+    r->procs_time.since[state] -= now;
+    r->procs_time.busy[state]++;
 }
 
 /* Sets what a proc does, and the goroutine that runs on it. */

@@ -44,12 +44,18 @@ static int64_t sum_of_parts(const times *t, bool ranges)
     return sum;
 }
 
-static int64_t unknown_time(const times *t)
+int64_t times_known(const times *t)
 {
     int64_t known = t->ns[TIME_EXEC] + t->ns[TIME_SCHED_WAIT] + t->ns[TIME_SYSCALL] +
                     t->ns[TIME_SYSCALL_BLOCK];
     for (size_t i = 0; i < t->count; i++)
         known += t->parts[i].is_range ? 0 : t->parts[i].ns;
+    return known;
+}
+
+static int64_t unknown_time(const times *t)
+{
+    const int64_t known = times_known(t);
     return known < t->ns[TIME_TOTAL] ? t->ns[TIME_TOTAL] - known : 0;
 }
 

@@ -32,6 +32,8 @@ typedef struct times {
     size_t count, room;
 } times;
 
+/* The time that is accounted for, of their total. */
+int64_t times_known(const times *t);
 /* The time TIME_* of them. TIME_UNKNOWN: of the total, what nothing else accounts for. */
 int64_t times_of(const times *t, unsigned time);
 
@@ -49,6 +51,12 @@ typedef struct region {
 enum { PROC_IDLE, PROC_SCHEDULER, PROC_RUNS, PROC_GC, PROC_ASSIST, PROC_SYSCALL, PROC_STATES };
 extern const char *const proc_state_names[PROC_STATES];
 
+/* The time that all procs spent in each state until t is since + busy * t, modulo 2^64. */
+typedef struct procs_time {
+    uint64_t since[PROC_STATES];
+    uint32_t busy[PROC_STATES]; /* procs that are in the state */
+} procs_time;
+
 /* Why a goroutine becomes runnable: it was created, what it waited for occurred, it stopped running
  * without a wait, its system call returned and found no proc. */
 enum { CAUSE_CREATED, CAUSE_WAITED, CAUSE_STOPPED, CAUSE_SYSCALL, CAUSES };
@@ -63,7 +71,6 @@ typedef struct stat_goroutine {
     times times;
     region *regions; /* that are open */
     size_t region_count, region_room;
-    int64_t selected; /* ns of its intervals that are selected */
     interval before;  /* a wait or system call until the first status of it; empty: none */
     bool counted;     /* one of them is */
     bool there;       /* its current one began on a selected proc and thread, and generation */
@@ -75,7 +82,7 @@ typedef struct stat_goroutine {
     uint8_t cause;    /* of becoming runnable: CAUSE_* */
     uint32_t waited;  /* CAUSE_WAITED: for that reason */
     value_set early;  /* latencies until its function is known */
-    uint64_t procs_then[PROC_STATES]; /* run_procs_time when it became runnable */
+    procs_time procs; /* when it became runnable */
 } stat_goroutine;
 
 /* ---- figures ----------------------------------------------------------------------------------

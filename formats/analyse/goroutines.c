@@ -14,11 +14,8 @@ void times_free(times *t)
     *t = (times){0};
 }
 
-part *times_part(run *r, times *t, uint32_t name, bool is_range)
+part *times_make_part(run *r, times *t, uint32_t name, bool is_range)
 {
-    for (size_t i = 0; i < t->count; i++)
-        if (t->parts[i].name == name && t->parts[i].is_range == is_range)
-            return &t->parts[i];
     part *parts = vector_room(t->parts, &t->room, t->count, sizeof *parts);
     if (!parts) {
         run_fail(r);
@@ -209,7 +206,7 @@ static stack_figure *stack_figure_of(run *r, const interval *i)
 static inline stack_figure *recent_stack_figure(run *r, const interval *i)
 {
     statistics *s = r->all;
-    const uint32_t mixed = i->stack * 31 + i->reason * 7 + i->state;
+    const uint32_t mixed = i->stack + i->reason * 8 + i->state;
     recent_wait *recent = &s->recent[mixed % STAT_RECENT];
     if (recent->figure != 0 && recent->stack == i->stack && recent->reason == i->reason &&
         recent->state == i->state)
@@ -256,8 +253,15 @@ void stat_runnable(run *r, stat_goroutine *g, const interval *i)
                : i->state == GOTRACE_STATE_SYSCALL ? CAUSE_SYSCALL
                                                    : CAUSE_STOPPED;
     g->waited = g->cause == CAUSE_WAITED ? i->reason : 0;
-    for (size_t k = 0; k < PROC_STATES; k++)
-        g->procs_then[k] = run_procs_time(r, k);
+    g->procs = r->procs_time;
+}
+
+/* How long all procs were in a state from a time until another one. */
+static int64_t time_between(const procs_time *from, int64_t begin, const procs_time *to,
+                            int64_t end, size_t state)
+{
+    const uint64_t before = from->since[state] + from->busy[state] * (uint64_t)begin;
+    return (int64_t)(to->since[state] + to->busy[state] * (uint64_t)end - before);
 }
 
 /* Adds a delay to the longest. */
@@ -276,7 +280,7 @@ static void add_delay(run *r, const stat_goroutine *g, const interval *i)
                                .stack = i->stack,
                                .trace = r->index};
     for (size_t k = 0; k < PROC_STATES; k++)
-        s->worst[at].procs_ns[k] = (int64_t)(run_procs_time(r, k) - g->procs_then[k]);
+        s->worst[at].procs_ns[k] = time_between(&g->procs, i->begin, &r->procs_time, i->end, k);
 }
 
 /* Latencies of a function; NULL if memory is refused. */

@@ -97,6 +97,8 @@ bool histogram_add_few(histogram *h, int64_t value)
     bool equal = h->count == 0 || (value == h->min && value == h->max);
     if (!equal && h->stored == HISTOGRAM_EQUAL && !make_pairs(h))
         return false;
+    if (h->count == 0)
+        h->min = value;
     histogram_note(h, value);
     return h->stored == HISTOGRAM_EQUAL || add_pair(h, histogram_bucket(value), 1);
 }

@@ -48,16 +48,17 @@ static inline int64_t sum_of_times(int64_t a, int64_t b)
 static inline uint32_t histogram_bucket(int64_t value)
 {
     enum { LOW_BITS = 7 }; /* of HISTOGRAM_EXACT */
-    if (value < HISTOGRAM_EXACT)
-        return value < 0 ? 0 : (uint32_t)value;
-    unsigned shift = 64U - LOW_BITS - (unsigned)__builtin_clzll((uint64_t)value);
+    if (value < 0)
+        return 0;
+    const uint64_t exact = HISTOGRAM_EXACT - 1;
+    const unsigned shift = 64U - LOW_BITS - (unsigned)__builtin_clzll((uint64_t)value | exact);
     return shift * HISTOGRAM_STEPS + (uint32_t)(value >> shift);
 }
 
-/* Adds a value to what does not depend on buckets. */
+/* Adds a value to what does not depend on buckets. Before the first one, min is set to it. */
 static inline void histogram_note(histogram *h, int64_t value)
 {
-    if (h->count == 0 || value < h->min)
+    if (value < h->min)
         h->min = value;
     if (value > h->max)
         h->max = value;

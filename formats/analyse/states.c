@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Times are at most this (146 years), so that differences can be represented. */
+#define STATES_LATEST (INT64_MAX / 2)
+
 /* A change of a goroutine's state. Passed by value: that takes two registers. */
 typedef struct change {
     uint64_t id;
@@ -30,12 +33,31 @@ static int64_t in_range(const states *s, int64_t time)
     return time < s->from ? s->from : time > s->until ? s->until : time;
 }
 
+static void set_clock(states *s, int64_t clock)
+{
+    const bool before = clock < s->from, after = clock >= s->until;
+    s->clock = clock;
+    s->time = before ? s->from : after ? s->until : clock;
+    s->place = before ? STATES_BEFORE : after ? STATES_AFTER : STATES_INSIDE;
+    s->limit = s->place != STATES_INSIDE  ? INT64_MIN
+               : s->until < STATES_LATEST ? s->until
+                                          : STATES_LATEST;
+}
+
+void states_advance_any(states *s, int64_t time)
+{
+    if (s->v1 && time <= s->clock)
+        time = s->clock + 1;
+    if (time > s->clock)
+        set_clock(s, time < STATES_LATEST ? time : STATES_LATEST);
+}
+
 void states_restrict(states *s, int64_t from, int64_t until)
 {
     s->from = from;
     s->until = until;
     s->sync = in_range(s, 0);
-    states_set_clock(s, s->clock);
+    set_clock(s, s->clock);
     s->time = s->sync;
 }
 
@@ -67,14 +89,6 @@ void states_enter_syscall(states *s, goroutine *g, int64_t proc)
         *on = g->id;
     else
         s->failed = true;
-}
-
-void states_pass_syscall(states *s, goroutine *g, int64_t proc)
-{
-    uint64_t *on = syscall_on(s, proc);
-    g->syscall_proc = proc;
-    if (on)
-        *on = 0;
 }
 
 void states_leave_syscall(states *s, goroutine *g)
@@ -269,8 +283,13 @@ __attribute__((noinline)) static void short_syscall(states *s, const gotrace_eve
 {
     states_advance(s, e->time);
     change_goroutine(s, (change){e->goroutine, GOTRACE_STATE_RUNNING, GOTRACE_STATE_SYSCALL}, e);
-    const gotrace_event *end = states_end_syscall(s, e);
-    change_goroutine(s, (change){e->goroutine, GOTRACE_STATE_SYSCALL, GOTRACE_STATE_RUNNING}, end);
+    s->end.time = s->clock + 1;
+    s->end.proc = e->proc;
+    s->end.thread = e->thread;
+    s->end.goroutine = s->end.subject = e->goroutine;
+    states_advance(s, s->end.time);
+    change_goroutine(s, (change){e->goroutine, GOTRACE_STATE_SYSCALL, GOTRACE_STATE_RUNNING},
+                     &s->end);
 }
 
 /* Whether Go's reader does not have this event: it then takes no time. */

@@ -29,7 +29,6 @@ typedef struct interval {
     uint8_t state;   /* gotrace_state */
     uint8_t next;    /* the state after it; UNDETERMINED: the trace ends */
     bool whole;      /* its beginning is in the trace and in the time range */
-    bool inside;     /* a part of it is in the time range; set when it ends */
     uint8_t place;   /* states_place of its beginning */
 } interval;
 
@@ -67,6 +66,7 @@ typedef struct states {
     int64_t clock;       /* of the last event */
     int64_t time;        /* the same, within the time range */
     states_place place;  /* of the last event */
+    int64_t limit;       /* an event that is later, and before this, is in the time range too */
     int64_t sync;        /* when the generation began, within the time range; of the first one: 0 */
     int64_t base;        /* v2: add it to a time to get that of Go's reader */
     bool begun;          /* an event that is not a sync was processed */
@@ -120,35 +120,26 @@ static inline goroutine *states_goroutine(const states *s, uint64_t id)
 /* ---- what states_event does with most events, to be inlined -----------------------------------
  */
 
-/* Times are at most this (146 years), so that differences can be represented. */
-#define STATES_LATEST (INT64_MAX / 2)
-
-static inline void states_set_clock(states *s, int64_t clock)
-{
-    s->clock = s->time = clock;
-    s->place = STATES_INSIDE;
-    if (clock < s->from) {
-        s->time = s->from;
-        s->place = STATES_BEFORE;
-    } else if (clock >= s->until) {
-        s->time = s->until;
-        s->place = STATES_AFTER;
-    }
-}
+/* states_advance for any event. */
+void states_advance_any(states *s, int64_t time);
 
 /* Sets the time of an event. */
 static inline void states_advance(states *s, int64_t time)
 {
-    if (s->v1 && time <= s->clock)
-        time = s->clock + 1;
-    if (time > s->clock)
-        states_set_clock(s, time < STATES_LATEST ? time : STATES_LATEST);
+    if (time > s->clock && time < s->limit)
+        s->clock = s->time = time;
+    else
+        states_advance_any(s, time);
+}
+
+/* Whether a part of an interval that has ended is in the time range. */
+static inline bool interval_is_inside(const interval *i)
+{
+    return i->place == STATES_INSIDE || (i->place == STATES_BEFORE && i->end > i->begin);
 }
 
 void states_enter_syscall(states *s, goroutine *g, int64_t proc);
 void states_leave_syscall(states *s, goroutine *g);
-/* The same as both, for a system call during which nothing occurs; but `lost` is to be set. */
-void states_pass_syscall(states *s, goroutine *g, int64_t proc);
 void states_end_goroutine(states *s, goroutine *g, const gotrace_event *e);
 void states_find_function(states *s, goroutine *g, const gotrace_event *e);
 
@@ -162,7 +153,6 @@ static inline void states_close(states *s, goroutine *g, uint8_t next, const got
     interval *i = &g->current;
     i->end = s->time;
     i->next = next;
-    i->inside = i->place == STATES_INSIDE || (i->place == STATES_BEFORE && i->end > i->begin);
     report(s->user.ctx, g, i, e);
 }
 
@@ -183,42 +173,11 @@ static inline void states_open(states *s, goroutine *g, uint8_t state, bool know
         g->started = s->time;
 }
 
-/* The event that ends a system call of v1 that did not block; it is the current one. */
-static inline const gotrace_event *states_end_syscall(states *s, const gotrace_event *e)
-{
-    s->end.time = s->clock + 1;
-    s->end.proc = e->proc;
-    s->end.thread = e->thread;
-    s->end.goroutine = s->end.subject = e->goroutine;
-    states_advance(s, s->end.time);
-    return &s->end;
-}
-
 /* A goroutine whose states are known as usual, or NULL. */
 static inline goroutine *states_usual(const states *s, uint64_t id)
 {
-    goroutine *g = s->usual ? states_goroutine(s, id) : NULL;
+    goroutine *g = s->usual ? idmap_find(&s->goroutines, id) : NULL;
     return g && g->current.state != GOTRACE_STATE_UNDETERMINED ? g : NULL;
-}
-
-/* A system call of v1 that did not block: two changes of state. */
-static inline void states_call(states *s, goroutine *g, const gotrace_event *e,
-                               states_interval_fn *report, states_changed_fn *changed)
-{
-    states_advance(s, e->time);
-    if (g->current.state == GOTRACE_STATE_SYSCALL)
-        states_leave_syscall(s, g);
-    states_close(s, g, GOTRACE_STATE_SYSCALL, e, report);
-    states_open(s, g, GOTRACE_STATE_SYSCALL, true, e);
-    states_pass_syscall(s, g, e->proc);
-    if (changed)
-        changed(s->user.ctx, g, e);
-    const gotrace_event *end = states_end_syscall(s, e);
-    g->current.lost = s->time;
-    states_close(s, g, GOTRACE_STATE_RUNNING, end, report);
-    states_open(s, g, GOTRACE_STATE_RUNNING, true, end);
-    if (changed)
-        changed(s->user.ctx, g, end);
 }
 
 /* The goroutine does not begin or end to exist. */
@@ -231,7 +190,7 @@ static inline void states_change(states *s, goroutine *g, const gotrace_event *e
     states_close(s, g, e->to, e, report);
     if (!g->named && start_stack_of(e, e->subject) != 0)
         states_find_function(s, g, e);
-    states_open(s, g, e->to, e->from != GOTRACE_STATE_UNDETERMINED, e);
+    states_open(s, g, e->to, true, e);
     if (e->to == GOTRACE_STATE_SYSCALL)
         states_enter_syscall(s, g, e->proc);
     if (changed)
@@ -240,26 +199,23 @@ static inline void states_change(states *s, goroutine *g, const gotrace_event *e
         states_end_goroutine(s, g, e);
 }
 
-/* states_event for a user with these functions; changed: NULL if it usually has none. To be
- * expanded once, so that they are inlined: there is a change of state for almost each event. */
-static inline __attribute__((always_inline)) void states_step(states *s, const gotrace_event *e,
+/* states_event for a user with these functions; changed: NULL if it usually has none. Returns
+ * whether the event only changes a goroutine's state. To be expanded once, so that the functions
+ * are inlined: most events are such changes. */
+static inline __attribute__((always_inline)) bool states_step(states *s, const gotrace_event *e,
                                                               states_interval_fn *report,
                                                               states_changed_fn *changed)
 {
     const bool transition = e->kind == GOTRACE_KIND_TRANSITION &&
-                            e->resource == GOTRACE_RESOURCE_GOROUTINE && e->from != e->to &&
-                            e->from != GOTRACE_STATE_NOT_EXIST &&
-                            e->to != GOTRACE_STATE_NOT_EXIST && !gotrace_event_details(e)->text;
-    const bool call = s->v1 && e->kind == GOTRACE_KIND_SYSCALL;
-    goroutine *g = transition ? states_usual(s, e->subject)
-                   : call     ? states_usual(s, e->goroutine)
-                              : NULL;
+                            e->resource == GOTRACE_RESOURCE_GOROUTINE &&
+                            e->given != GOTRACE_GIVEN_DETAILS && e->from != e->to &&
+                            e->from > GOTRACE_STATE_NOT_EXIST && e->to > GOTRACE_STATE_NOT_EXIST;
+    goroutine *g = transition ? states_usual(s, e->subject) : NULL;
     if (!g || s->user.changed != changed)
         states_event(s, e);
-    else if (transition)
-        states_change(s, g, e, report, changed);
     else
-        states_call(s, g, e, report, changed);
+        states_change(s, g, e, report, changed);
+    return transition;
 }
 
 /* ---- what events are --------------------------------------------------------------------------

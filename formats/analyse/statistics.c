@@ -51,7 +51,8 @@ static bool attend_interval(run *r, stat_goroutine *own, const interval *i, cons
     const bool there = own->there || !selector_has_places(&r->selector);
     if (r->profiles)
         profiles_interval(r->profiles, profile_part_of(g), g, i, there, e);
-    if (!i->inside || !there || !selector_interval(&r->selector, g->id, g->function, i->stack))
+    if (!interval_is_inside(i) || !there ||
+        !selector_interval(&r->selector, g->id, g->function, i->stack))
         return false;
     if (r->all->watch)
         r->all->watch->interval(r->all->watch->ctx, g, i, e);
@@ -77,9 +78,9 @@ static void count_before(run *r, stat_goroutine *g)
     g->before.end = g->before.begin;
 }
 
-/* Counts a wait or a system call. One that began before the goroutine's first status has two
+/* Counts a wait or a system call that began before the goroutine's first status: it has two
  * intervals, which are one wait. */
-static void count_wait(run *r, stat_goroutine *g, const interval *i)
+static void count_long_wait(run *r, stat_goroutine *g, const interval *i)
 {
     interval all = *i;
     if (g->before.end == i->begin && g->before.state == i->state) {
@@ -93,11 +94,19 @@ static void count_wait(run *r, stat_goroutine *g, const interval *i)
         stat_wait(r, &all);
 }
 
+static inline void count_wait(run *r, stat_goroutine *g, const interval *i)
+{
+    if (i->next == i->state || g->before.begin < g->before.end)
+        count_long_wait(r, g, i);
+    else
+        stat_wait(r, i);
+}
+
 /* An interval that is selected. */
-static inline void add_interval(run *r, stat_goroutine *g, const interval *i)
+static inline __attribute__((always_inline)) void add_interval(run *r, stat_goroutine *g,
+                                                               const interval *i)
 {
     times_add(r, &g->times, i);
-    g->selected += i->end - i->begin;
     if (r->rows_only)
         return;
     if (i->state == GOTRACE_STATE_WAITING || i->state == GOTRACE_STATE_SYSCALL)
@@ -107,14 +116,16 @@ static inline void add_interval(run *r, stat_goroutine *g, const interval *i)
         stat_latency(r, g, i);
 }
 
-static inline void interval_ends(void *ctx, goroutine *g, const interval *i, const gotrace_event *e)
+/* Part of states_step, which is expanded once. */
+static inline __attribute__((always_inline)) void
+interval_ends(void *ctx, goroutine *g, const interval *i, const gotrace_event *e)
 {
     run *r = ctx;
     stat_goroutine *own = (stat_goroutine *)g;
     if (r->stop_depth || stat_is_collector(own))
         stat_collector_interval(r, own, i, e);
     follow_interval(r, own, i, e ? e->proc : GOTRACE_NO_PROC);
-    if (r->attended ? attend_interval(r, own, i, e) : i->inside)
+    if (r->attended ? attend_interval(r, own, i, e) : interval_is_inside(i))
         add_interval(r, own, i);
 }
 
@@ -129,7 +140,7 @@ static void goroutine_ends(void *ctx, goroutine *g, int64_t time, const gotrace_
         p->since = STATES_NEVER;
     }
     count_before(r, own);
-    own->times.ns[TIME_TOTAL] = r->parts_only ? own->selected : time - g->created;
+    own->times.ns[TIME_TOTAL] = r->parts_only ? times_known(&own->times) : time - g->created;
     stat_regions_end(r, own, e != NULL);
     stat_latency_early(r, own);
     if (own->counted && !r->rows_only)
@@ -197,6 +208,7 @@ static void attend_event(run *r, const gotrace_event *e)
     if (r->profiles && e->kind == GOTRACE_KIND_SAMPLE)
         add_profile_sample(r, e);
     r->selected = selector_event(&r->selector, e);
+    r->figure->events += r->selected;
 }
 
 /* The same afterwards. False: the pass ends. */
@@ -250,12 +262,10 @@ static void add_other(run *r, const gotrace_event *e)
 
 static inline void add_event(run *r, const gotrace_event *e)
 {
-    states_step(&r->states, e, interval_ends, NULL);
+    const bool change = states_step(&r->states, e, interval_ends, NULL);
     if (r->attended)
         attend_event(r, e);
-    r->figure->events += r->selected;
-    if (e->kind != GOTRACE_KIND_TRANSITION || e->resource != GOTRACE_RESOURCE_GOROUTINE ||
-        gotrace_event_details(e)->text)
+    if (!change)
         add_other(r, e);
     if (r->settles)
         settle(r);
@@ -285,6 +295,8 @@ static gotrace_status read_events(run *r)
         if (++count % EVENTS_BETWEEN_CHECKS == 0 && has_failed(r))
             return GOTRACE_END;
     }
+    if (!r->attended)
+        r->figure->events = count;
     return status;
 }
 

@@ -39,8 +39,7 @@ typedef struct run {
     int64_t origin;     /* where the time range begins; at least 0 */
     idmap tasks;        /* open_task */
     idmap procs;        /* proc_load */
-    /* The time that all procs spent in each state until t is since + busy * t, modulo 2^64. */
-    uint64_t procs_since[PROC_STATES], procs_busy[PROC_STATES];
+    procs_time procs_time;
     utilization utilizations[UTILIZATION_KINDS];
     bool settles;     /* the event may have changed them */
     int64_t gc_since; /* STATES_NEVER: no cycle is active */
@@ -62,7 +61,17 @@ typedef struct profiled_goroutine {
 
 /* ---- goroutines.c ---- */
 void times_free(times *t);
-part *times_part(run *r, times *t, uint32_t name, bool is_range);
+/* times_part of a new name. */
+part *times_make_part(run *r, times *t, uint32_t name, bool is_range);
+
+static inline part *times_part(run *r, times *t, uint32_t name, bool is_range)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (t->parts[i].name == name && t->parts[i].is_range == is_range)
+            return &t->parts[i];
+    return times_make_part(r, t, name, is_range);
+}
+
 /* Adds a closed interval. */
 static inline void times_add(run *r, times *t, const interval *i)
 {
@@ -108,7 +117,7 @@ void stat_tasks_end(run *r);
  * intervals matter to the collector. */
 static inline bool stat_is_collector(const stat_goroutine *g)
 {
-    return g->worker | g->assists | g->counts | g->marks;
+    return g->worker || g->assists || g->counts || g->marks;
 }
 void stat_range(run *r, const gotrace_event *e);
 void stat_label(run *r, const gotrace_event *e);
@@ -123,12 +132,6 @@ void stat_load_end(run *r);
 /* Inserts into a list of the longest, which has room for that many; a later one of the same length
  * is after an earlier one. */
 void stat_slow(slow *list, size_t *count, size_t room, const slow *made);
-
-/* How long all procs were in a state until now, modulo 2^64. */
-static inline uint64_t run_procs_time(const run *r, size_t state)
-{
-    return r->procs_since[state] + r->procs_busy[state] * (uint64_t)r->states.time;
-}
 
 /* Whether the current event is in the time range. */
 static inline bool run_inside(const run *r)

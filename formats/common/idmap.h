@@ -46,8 +46,8 @@ static inline void *idmap_find(const idmap *map, uint64_t key)
 {
     if (map->count == 0)
         return NULL;
-    void *value = idmap_cached(map, key);
-    return value ? value : idmap_search(map, key);
+    const idmap_recent *r = &map->recent[key % IDMAP_RECENT];
+    return r->key == key && r->value ? r->value : idmap_search(map, key);
 }
 
 /* The value of that id, zeroed if it is new. NULL if memory is refused. */
