@@ -8,6 +8,7 @@ set -u
 . "$(dirname "$0")/../hang.bash"
 count=$1 gotrace=$(realpath "$2") program=$(realpath "$3") reader=${4:-} version=${5:-1.26}
 RANDOM=${SEED:=$RANDOM}
+gotrace() { timeout -k 1 "$HANG" "$gotrace" "$@"; }
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
@@ -15,7 +16,7 @@ cd "$folder" || exit 1
 # Counted calls of each thread, and those in the trace; the n-th thread is goroutine n+1.
 compare() {
     od -An -v -t u8 -w8 -N 32 counts >counted || return 1
-    "$gotrace" print killed.trace | awk '
+    gotrace print killed.trace | awk '
         NR == FNR { counted[NR] = $1; total += $1; next }
         / at (write|nanosleep)$/ && match($0, / G[2-5] +Go(Block|Sleep|SysCall|SyscallBegin) /) {
             found[substr($0, RSTART + 2, 1) - 1]++
@@ -33,10 +34,10 @@ compare() {
 
 kill_once() {
     local delay=$1 status
-    timeout -k 1 "$HANG" "$gotrace" record --quiet --go "$version" -o killed.trace -- "$program" counts "$delay"
+    gotrace record --quiet --go "$version" -o killed.trace -- "$program" counts "$delay"
     status=$?
     [ $status -eq 137 ] || { echo "status $status"; return 1; }
-    "$gotrace" validate --quiet killed.trace && compare || return 1
+    gotrace validate --quiet killed.trace && compare || return 1
     [ -z "$reader" ] || "$reader" killed.trace >answer 2>&1 || { tail -3 answer; return 1; }
 }
 

@@ -9,6 +9,16 @@ gotrace=$(realpath "$BUILD")/gotrace
 # shellcheck disable=SC1091
 . tests/checks.bash
 
+# gotrace ARGUMENT...: runs the program, with a limit against hangs. Only tests that need its process id run "$gotrace"; they end
+# with wait_for.
+gotrace() { timeout -k 1 "$HANG" "$gotrace" "$@"; }
+
+# wait_for PID: waits for a child, and returns its exit status. It is killed if it does not end.
+wait_for() {
+    wait_until is_gone "$1" || kill -KILL "$1"
+    wait "$1"
+}
+
 if ! readelf -d "$BUILD/libgotrace.so" | grep -q 'NEEDED.*libdw'; then
     skip 'record' 'the library was built without libdw: functions have no names'
     end_checks
@@ -35,8 +45,8 @@ count() { grep -c -- "$1\$" "$2"; }
 # waits KIND REASON FUNCTION [WAKER]: three waits in the function, and as many wake-ups by the waker.
 waits() {
     local kind=$1 reason=$2 function=$3 waker=${4:-}
-    "$gotrace" record -o "$kind.trace" -- ./waits "$kind" || return 1
-    "$gotrace" validate "$kind.trace" && "$gotrace" print "$kind.trace" >"$kind.txt" || return 1
+    gotrace record -o "$kind.trace" -- ./waits "$kind" || return 1
+    gotrace validate "$kind.trace" && gotrace print "$kind.trace" >"$kind.txt" || return 1
     grep -E "Block|Unblock" "$kind.txt"
     [ "$(count " GoBlock  *G2 running -> waiting($reason) at $function" "$kind.txt")" -eq 3 ] || return 1
     if [ -n "$waker" ]; then
@@ -85,7 +95,7 @@ EOT
 # The barrier of the rounds is one too: there may be more waits.
 barrier() {
     waits barrier "$sync" pthread_barrier_wait pthread_barrier_wait
-    "$gotrace" validate barrier.trace &&
+    gotrace validate barrier.trace &&
         [ "$(count "G1  *GoUnblock  *G2 waiting -> runnable at pthread_barrier_wait" barrier.txt)" -ge 3 ]
 }
 check 'barrier' barrier
@@ -96,10 +106,10 @@ check 'barrier' barrier
 ends() {
     local how=$1 status=$2 found
     shift 2
-    "$gotrace" record -o ends.trace "$@" -- ./ends "$how"
+    gotrace record -o ends.trace "$@" -- ./ends "$how"
     found=$?
     [ $found -eq "$status" ] || { echo "status $found"; return 1; }
-    "$gotrace" validate ends.trace && "$gotrace" print ends.trace >ends.txt
+    gotrace validate ends.trace && gotrace print ends.trace >ends.txt
 }
 
 # has HOW STATUS WORDS: and the trace has a line that ends with the words.
@@ -127,7 +137,7 @@ check 'exec' has exec 10 'GoCreate  *G3 not-exist -> runnable start=main'
 check 'no stacks' ends exit 10 --no-stacks
 
 # writer TRACE: who wrote it, according to info.
-writer() { "$gotrace" info "$1" | sed -n 's/^writer *//p'; }
+writer() { gotrace info "$1" | sed -n 's/^writer *//p'; }
 
 # Each trace says that it was recorded, also one of a program that was killed, or one that is anonymous;
 # 1.5 has no strings.
@@ -136,7 +146,7 @@ versions() {
     for version in 5 7 8 9 10 11 19 21 22 23 25 26; do
         for how in 'cancelled 4' 'kill 137'; do
             # shellcheck disable=SC2086
-            ends $how --go "1.$version" && "$gotrace" anonymize -q -o anonymous.trace ends.trace || return 1
+            ends $how --go "1.$version" && gotrace anonymize -q -o anonymous.trace ends.trace || return 1
             [ "$(writer ends.trace), $(writer anonymous.trace)" = "$expected, $expected" ] ||
                 { echo "1.$version: $(writer ends.trace), $(writer anonymous.trace)"; return 1; }
         done
@@ -147,7 +157,7 @@ check 'all versions, and their writer' versions
 
 # The callers of a function, with lines.
 stacks() {
-    ends exit 10 && "$gotrace" print --format go ends.trace >ends.go &&
+    ends exit 10 && gotrace print --format go ends.trace >ends.go &&
         grep -q 'wait_forever @' ends.go && grep -q 'ends\.c:' ends.go
 }
 check 'stacks' stacks
@@ -155,8 +165,8 @@ check 'stacks' stacks
 # Its functions have no names, but main is known.
 stripped() {
     cp ends stripped && strip stripped || return 1
-    "$gotrace" record -o stripped.trace -- ./stripped exit
-    [ $? -eq 10 ] && "$gotrace" print stripped.trace >stripped.txt &&
+    gotrace record -o stripped.trace -- ./stripped exit
+    [ $? -eq 10 ] && gotrace print stripped.trace >stripped.txt &&
         grep -q 'G1 not-exist -> runnable start=main$' stripped.txt &&
         grep -qE 'G2 not-exist -> runnable start=stripped\+0x[0-9a-f]+ at pthread_create$' stripped.txt
 }
@@ -164,7 +174,7 @@ check 'a stripped program' stripped
 
 # lasts_between MIN MAX TRACE: it lasts so many milliseconds. Prints it to lasts.txt.
 lasts_between() {
-    "$gotrace" validate "$3" && "$gotrace" print "$3" >lasts.txt || return 1
+    gotrace validate "$3" && gotrace print "$3" >lasts.txt || return 1
     cat lasts.txt
     awk -v min="$1" -v max="$2" '
         { last = $1 * 1000 }
@@ -173,8 +183,8 @@ lasts_between() {
 
 # The program goes on until the trace is written.
 duration() {
-    "$gotrace" record --duration 1 -o duration.trace -- sh -c 'until [ -e duration.trace ]; do sleep 0.1; done; exit 3'
-    [ $? -eq 3 ] && "$gotrace" validate duration.trace
+    gotrace record --duration 1 -o duration.trace -- sh -c 'until [ -e duration.trace ]; do sleep 0.1; done; exit 3'
+    [ $? -eq 3 ] && gotrace validate duration.trace
 }
 check 'duration' duration
 
@@ -182,14 +192,14 @@ check 'duration' duration
 flight() {
     local blocks
     # shellcheck disable=SC2016
-    "$gotrace" record --flight 1 -o flight.trace -- bash -c '
+    gotrace record --flight 1 -o flight.trace -- bash -c '
         pause() { read -t 0.1 <> <(:); }
         for i in {1..30}; do
             /bin/true; pause
             [ $i -ne 15 ] || { kill -USR2 $PPID; until [ -e flight.trace.1 ]; do pause; done; }
         done
         exit 6'
-    [ $? -eq 6 ] && "$gotrace" validate flight.trace.1 && lasts_between 1000 inf flight.trace || return 1
+    [ $? -eq 6 ] && gotrace validate flight.trace.1 && lasts_between 1000 inf flight.trace || return 1
     blocks=$(grep -c 'GoBlock' lasts.txt)
     echo "$blocks blocks"
     [ "$blocks" -lt 28 ] && [ ! -e flight.trace.2 ]
@@ -204,11 +214,11 @@ shared_snapshot() {
         ln -sf ../secret $name && chown -h nobody $name || return 1
     done
     # shellcheck disable=SC2016
-    "$gotrace" record --flight 9 -o shared/flight.trace -- bash -c '
+    gotrace record --flight 9 -o shared/flight.trace -- bash -c '
         until [ -e shared/flight.trace.2 ]; do kill -USR2 $PPID; read -t 0.1 <> <(:); done; exit 5' 2>shared.err
     found=$?
     cat shared.err
-    [ $found -eq 5 ] && "$gotrace" validate shared/flight.trace shared/flight.trace.2 && [ "$(cat secret)" = secret ] &&
+    [ $found -eq 5 ] && gotrace validate shared/flight.trace shared/flight.trace.2 && [ "$(cat secret)" = secret ] &&
         grep -q "shared/flight.trace.1': it is another user's link" shared.err && [ "$(wc -l <shared.err)" -eq 1 ]
 }
 if [ "$(id -u)" -eq 0 ]; then
@@ -245,7 +255,7 @@ lasts_in_versions() {
     local -A expected=([26]=$2 [21]=$3)
     shift 3
     for version in 26 21; do
-        lasts "$min" "$gotrace" record --go 1.$version -o lasts.trace "$@" || return 1
+        lasts "$min" gotrace record --go 1.$version -o lasts.trace "$@" || return 1
         words=${expected[$version]}
         if [ -n "$words" ]; then
             grep -q -- "$words\$" lasts.txt || return 1
@@ -277,7 +287,7 @@ record_and_signal() {
     wait_until [ -e started ]
     sleep 0.5
     kill -USR2 $!
-    wait $!
+    wait_for $!
 }
 snapshot_lasts() {
     lasts 1150 record_and_signal ./ends "$1" && lasts_between 400 "$(awk 'END { print int($1 * 1000) }' lasts.txt)" lasts.trace.1
@@ -286,23 +296,23 @@ check 'a snapshot' snapshot_lasts sleep
 check 'a snapshot of a running thread' snapshot_lasts spin
 
 program_output() {
-    [ "$("$gotrace" record -o out.trace -- ./waits | wc -l)" -gt 20 ] && "$gotrace" validate out.trace
+    [ "$(gotrace record -o out.trace -- ./waits | wc -l)" -gt 20 ] && gotrace validate out.trace
 }
 check 'the output of the program' program_output
 
-default_name() { "$gotrace" record -- ./ends exit; [ $? -eq 10 ] && "$gotrace" validate ends.trace; }
+default_name() { gotrace record -- ./ends exit; [ $? -eq 10 ] && gotrace validate ends.trace; }
 check 'default name' default_name
 
 # The function of a library that the program has unloaded has its name.
 unloaded() {
-    "$gotrace" record -o unloaded.trace -- ./plugins wait ./plugin.so && "$gotrace" validate unloaded.trace &&
-        "$gotrace" print --format go unloaded.trace | grep 'plugin_wait @'
+    gotrace record -o unloaded.trace -- ./plugins wait ./plugin.so && gotrace validate unloaded.trace &&
+        gotrace print --format go unloaded.trace | grep 'plugin_wait @'
 }
 check 'a library that is unloaded' unloaded
 if readelf -d "$library" | grep -qE 'NEEDED.*lib[at]san'; then
     skip 'the recorder in a library that is unloaded' 'a sanitizer cannot be loaded later'
 else
-    check 'the recorder in a library that is unloaded' ./plugins record "$library"
+    check 'the recorder in a library that is unloaded' timeout -k 1 "$HANG" ./plugins record "$library"
 fi
 
 # ---- programs and recorders that are killed ------------------------------------------------------
@@ -362,15 +372,15 @@ is_waiting() {
 # The first thread has ended, and a signal ends the other one.
 first_thread() {
     hangs main && wait_until has_state "$program" Z && kill -TERM "$recorder"
-    wait "$recorder"
-    [ $? -eq 143 ] && [ ! -s hang.err ] && "$gotrace" validate hang.trace
+    wait_for "$recorder"
+    [ $? -eq 143 ] && [ ! -s hang.err ] && gotrace validate hang.trace
 }
 check 'signals are forwarded to other threads' first_thread
 
 forwards() {
     hangs hang && kill -TERM "$recorder"
-    wait "$recorder"
-    [ $? -eq 143 ] && [ ! -s hang.err ] && "$gotrace" validate hang.trace
+    wait_for "$recorder"
+    [ $? -eq 143 ] && [ ! -s hang.err ] && gotrace validate hang.trace
 }
 check 'signals are forwarded' forwards
 
@@ -380,8 +390,8 @@ both() {
     hangs hang
     set +m
     kill -TERM -- "-$recorder"
-    wait "$recorder"
-    [ $? -eq 143 ] && [ ! -s hang.err ] && "$gotrace" validate hang.trace && cat hang.err
+    wait_for "$recorder"
+    [ $? -eq 143 ] && [ ! -s hang.err ] && gotrace validate hang.trace && cat hang.err
 }
 check 'a signal to the program and the recorder' both
 
@@ -395,9 +405,9 @@ held() {
     wait_until is_gone "$recorder"
     local ended=$?
     kill "$(cat holder)"
-    wait "$recorder"
-    [ $? -eq 143 ] && [ $ended -eq 0 ] && "$gotrace" validate held.trace &&
-        "$gotrace" print held.trace >held.txt && cat held.txt && grep -q 'GoBlock .*G2 running -> waiting(sync)' held.txt
+    wait_for "$recorder"
+    [ $? -eq 143 ] && [ $ended -eq 0 ] && gotrace validate held.trace &&
+        gotrace print held.trace >held.txt && cat held.txt && grep -q 'GoBlock .*G2 running -> waiting(sync)' held.txt
 }
 ./ends held &
 holds_or_ends() { [ -s holder ] || is_gone "$1"; }
@@ -408,7 +418,7 @@ if [ -s holder ]; then
 else
     skip 'a signal while the program ends' 'ptrace is not permitted'
 fi
-wait $!
+wait_for $!
 
 # The program is stopped: the recorder ends, and the program goes on when it continues: it does not wait for room.
 stopped_program() {
@@ -422,8 +432,8 @@ stopped_program() {
     ended=$?
     [ $ended -eq 0 ] && has_state "$program" T && kill -CONT "$program" && : >go && wait_until has_ended || ended=1
     [ $ended -eq 0 ] || kill -KILL "$program" "$recorder"
-    wait "$recorder"
-    [ $? -eq 143 ] && [ $ended -eq 0 ] && "$gotrace" validate stopped.trace
+    wait_for "$recorder"
+    [ $? -eq 143 ] && [ $ended -eq 0 ] && gotrace validate stopped.trace
 }
 check 'a signal while the program is stopped' stopped_program
 
@@ -433,8 +443,8 @@ continued() {
         wait_until is_gone "$recorder" && has_state "$program" T && kill -CONT "$program" && wait_until is_gone "$program"
     local ended=$?
     [ $ended -eq 0 ] || kill -KILL "$program"
-    wait "$recorder"
-    [ $? -eq 143 ] && [ $ended -eq 0 ] && "$gotrace" validate hang.trace
+    wait_for "$recorder"
+    [ $? -eq 143 ] && [ $ended -eq 0 ] && gotrace validate hang.trace
 }
 check 'that signal when the program continues' continued
 
@@ -442,11 +452,11 @@ check 'that signal when the program continues' continued
 
 # jumps HOW CALLS: the calls after the last jump are recorded, all of the other thread, and that calls are lost.
 jumps() {
-    "$gotrace" record -o jumps.trace -- ./jumps "$1" 3000 2>jumps.err
+    gotrace record -o jumps.trace -- ./jumps "$1" 3000 2>jumps.err
     [ $? -eq 7 ] || return 1
     cat jumps.err
     grep -q 'jumped out of them' jumps.err && [ "$(wc -l <jumps.err)" -eq 1 ] || return 1
-    "$gotrace" validate jumps.trace && "$gotrace" print jumps.trace >jumps.txt || return 1
+    gotrace validate jumps.trace && gotrace print jumps.trace >jumps.txt || return 1
     [ "$(grep -c ' G1  *Go.* at read$' jumps.txt)" -eq "$2" ] || { echo 'calls of read'; return 1; }
     [ "$(grep -c ' G2  *Go.* at write$' jumps.txt)" -eq 20000 ] || { echo 'calls of the other thread'; return 1; }
 }
@@ -458,7 +468,7 @@ check 'jumps out of signal handlers: last' jumps last 0
 # writes TRACE COUNT [THREAD]: the trace is sound, and has so many calls of write, of that goroutine.
 writes() {
     local found
-    "$gotrace" validate "$1" && "$gotrace" print "$1" >forks.txt || return 1
+    gotrace validate "$1" && gotrace print "$1" >forks.txt || return 1
     found=$(grep -cE " ${3:-G[0-9]+}  *Go(SyscallBegin|Block)  .* at write\$" forks.txt)
     [ "$found" -eq "$2" ] || { echo "$1: $found calls"; return 1; }
 }
@@ -469,8 +479,8 @@ writes() {
 frames() {
     ./frames "$1"
     [ $? -eq 5 ] || { echo 'without a recorder'; return 1; }
-    "$gotrace" record -o frames.trace -- ./frames "$1"
-    [ $? -eq 5 ] && "$gotrace" validate frames.trace && "$gotrace" print --format go frames.trace | grep -q "$2"
+    gotrace record -o frames.trace -- ./frames "$1"
+    [ $? -eq 5 ] && gotrace validate frames.trace && gotrace print --format go frames.trace | grep -q "$2"
 }
 check 'a frame with another base' frames base 'usleep @'
 check 'a return address that is none' frames return 'usleep @'
@@ -482,12 +492,12 @@ check 'a path that cannot be read' frames exec 'StateTransition'
 # damages HOW CALLS WARNINGS: the program goes on; what it recorded before is in the trace.
 damages() {
     local status calls
-    timeout -k 1 "$HANG" "$gotrace" record -o damaged.trace -- ./corrupts "$1" 2>damaged.err
+    gotrace record -o damaged.trace -- ./corrupts "$1" 2>damaged.err
     status=$?
     cat damaged.err
     [ $status -eq 5 ] || { echo "status $status"; return 1; }
-    "$gotrace" validate damaged.trace || return 1
-    calls=$("$gotrace" print damaged.trace | grep -c ' at write$')
+    gotrace validate damaged.trace || return 1
+    calls=$(gotrace print damaged.trace | grep -c ' at write$')
     echo "$calls calls"
     [ "$calls" -ge "$2" ] && [ "$(grep -c 'has damaged the memory' damaged.err)" -eq "$3" ] &&
         [ "$(wc -l <damaged.err)" -eq "$3" ]
@@ -503,8 +513,8 @@ for how in busy maps; do
 done
 
 late_records() {
-    "$gotrace" record -o late.trace -- ./corrupts late 2>late.err
-    [ $? -eq 5 ] && "$gotrace" validate late.trace || return 1
+    gotrace record -o late.trace -- ./corrupts late 2>late.err
+    [ $? -eq 5 ] && gotrace validate late.trace || return 1
     cat late.err
     [ "$(cat late.err)" = 'late.trace: warning: events that are shown later than they were: 3' ]
 }
@@ -514,7 +524,7 @@ check 'records that come late' late_records
 damages_session() {
     local found child
     rm -f damaged.trace*
-    timeout -k 1 "$HANG" "$gotrace" record --follow-forks -o damaged.trace -- ./corrupts "$1" 2>damaged.err
+    gotrace record --follow-forks -o damaged.trace -- ./corrupts "$1" 2>damaged.err
     found=$?
     cat damaged.err
     [ $found -eq 5 ] || { echo "status $found"; return 1; }
@@ -548,7 +558,7 @@ forks() {
     while [ "$1" != -- ]; do options+=("$1"); shift; done
     shift
     rm -f forks.trace forks.trace.*
-    timeout -k 1 "$HANG" "$gotrace" record "${options[@]}" -o forks.trace -- ./forks "$how" "$@" 2>forks.err
+    gotrace record "${options[@]}" -o forks.trace -- ./forks "$how" "$@" 2>forks.err
     found=$?
     cat forks.err
     child=$(echo forks.trace.*)
@@ -590,7 +600,7 @@ check 'a child by posix_spawn' followed_exec spawn G2
 handler() {
     local traces trace
     forks handler "$@" --
-    [ $found -eq 3 ] && [ ! -s forks.err ] && "$gotrace" validate -q forks.trace || return 1
+    [ $found -eq 3 ] && [ ! -s forks.err ] && gotrace validate -q forks.trace || return 1
     [ $# -gt 0 ] || { [ ! -e "$child" ]; return; }
     traces=(forks.trace.*)
     [ ${#traces[@]} -eq 12 ] || { echo "${#traces[@]} traces"; return 1; }
@@ -606,12 +616,12 @@ check 'children of a signal handler' handler --follow-forks
 orphan() {
     rm -f orphan.* held_open
     mkfifo held_open
-    "$gotrace" record --follow-forks --pid-suffix -o orphan.trace.zst -- \
+    gotrace record --follow-forks --pid-suffix -o orphan.trace.zst -- \
         sh -c '(read -r _; sleep 0.1; exit 1) <held_open & exec 3>held_open; exit 7'
     [ $? -eq 7 ] && [ ! -e orphan.trace.zst ] || return 1
     local traces trace
     for trace in orphan.trace.zst.*; do
-        "$gotrace" validate "$trace" && zstd -tq <"$trace" || return 1
+        gotrace validate "$trace" && zstd -tq <"$trace" || return 1
     done
     ls orphan.*
     traces=(orphan.trace.zst.*)
@@ -631,8 +641,8 @@ stopped() {
     wait_until [ -s begun ] && read -r program child <begun && wait_until is_gone "$program"
     wait_until compgen -G 'stopped.trace.*' >/dev/null
     kill -TERM $pid
-    wait $pid
-    [ $? -eq 4 ] && [ ! -e still ] && "$gotrace" validate stopped.trace "stopped.trace.$child" || return 1
+    wait_for $pid
+    [ $? -eq 4 ] && [ ! -e still ] && gotrace validate stopped.trace "stopped.trace.$child" || return 1
     : >go
     wait_until [ -e still ]
 }
@@ -641,22 +651,22 @@ check 'a signal after the end of the program' stopped
 follow_flight() {
     rm -f flying.* begun
     # shellcheck disable=SC2016
-    "$gotrace" record --follow-forks --flight 1 -o flying.trace -- bash -c '
+    gotrace record --follow-forks --flight 1 -o flying.trace -- bash -c '
         pause() { read -t 0.1 <> <(:); }
         (pause; : >begun; until compgen -G "flying.trace.*[0-9].1" >/dev/null; do pause; done; exit 3) &
         child=$!
         until [ -e begun ]; do pause; done
         kill -USR2 $PPID; wait $child'
-    [ $? -eq 3 ] && "$gotrace" validate flying.trace flying.trace.* && ls flying.trace.*[0-9].1
+    [ $? -eq 3 ] && gotrace validate flying.trace flying.trace.* && ls flying.trace.*[0-9].1
 }
 check 'flight recorders of children' follow_flight
 
 # Many, as of a shell: none is missing.
 many() {
     rm -f many.*
-    "$gotrace" record --follow-forks -o many.trace -- bash -c 'for i in {1..150}; do /bin/true & done; wait' || return 1
+    gotrace record --follow-forks -o many.trace -- bash -c 'for i in {1..150}; do /bin/true & done; wait' || return 1
     local traces=(many.trace.*)
-    [ ${#traces[@]} -eq 150 ] && "$gotrace" validate -q many.trace many.trace.*
+    [ ${#traces[@]} -eq 150 ] && gotrace validate -q many.trace many.trace.*
 }
 check 'many children' many
 
@@ -667,7 +677,7 @@ opens() {
     rm -f once.* opened
     echo text >once.txt
     # shellcheck disable=SC2016
-    OPENED=$work/opened LD_PRELOAD=$work/opens.so "$gotrace" record --follow-forks -o once.trace -- \
+    OPENED=$work/opened LD_PRELOAD=$work/opens.so gotrace record --follow-forks -o once.trace -- \
         bash -c 'for ((i = 0; i < $1; i++)); do /bin/cat once.txt; done; :' bash "$1" >/dev/null || return 1
     [ "$(echo once.trace.* | wc -w)" -eq "$1" ] && grep -c '/libc\.so' opened
 }
@@ -687,7 +697,7 @@ fi
 functions() {
     local trace
     for trace in "$@"; do
-        "$gotrace" print --format go "$trace" | grep -A 2 -m 1 'usleep @' | sed -n 's/^\t\(f_[a-z0-9]*\) @.*/\1/p'
+        gotrace print --format go "$trace" | grep -A 2 -m 1 'usleep @' | sed -n 's/^\t\(f_[a-z0-9]*\) @.*/\1/p'
     done | sort -u | tr '\n' ' '
 }
 
@@ -695,7 +705,7 @@ functions() {
 sources() {
     mkdir -p cmd/preload && cp named.c cmd/preload/calls.c &&
         "${compiler[@]}" -g -DFUNCTION=f_own -o own cmd/preload/calls.c &&
-        "$gotrace" record -o own.trace -- ./own && "$gotrace" print --format go own.trace >own.txt || return 1
+        gotrace record -o own.trace -- ./own && gotrace print --format go own.trace >own.txt || return 1
     cat own.txt
     [ "$(grep -A 1 'usleep @' own.txt | grep -c calls.c)" -eq 0 ] && grep -A 1 'f_own @' own.txt | grep -q 'cmd/preload/calls.c:'
 }
@@ -707,13 +717,13 @@ truncated() {
     "${compiler[@]}" -O1 -g -fPIC -shared -DPLUGIN -o truncated.so "$program" &&
         "${compiler[@]}" -O1 -g -o truncates "$program" || return 1
     rm -f truncated.trace*
-    "$gotrace" record --flight 9 -o truncated.trace -- ./truncates ./truncated.so truncated.trace.1 2>truncated.err
+    gotrace record --flight 9 -o truncated.trace -- ./truncates ./truncated.so truncated.trace.1 2>truncated.err
     found=$?
     cat truncated.err
     [ $found -eq 5 ] && grep -q 'truncated.so: warning: the symbols of this file cannot be read' truncated.err &&
-        "$gotrace" validate truncated.trace truncated.trace.1 &&
-        "$gotrace" print --format go truncated.trace.1 | grep -q 'plugin_first @' &&
-        "$gotrace" print --format go truncated.trace | grep -q 'truncated\.so+0x[0-9a-f]* @'
+        gotrace validate truncated.trace truncated.trace.1 &&
+        gotrace print --format go truncated.trace.1 | grep -q 'plugin_first @' &&
+        gotrace print --format go truncated.trace | grep -q 'truncated\.so+0x[0-9a-f]* @'
 }
 check 'a library that is truncated' truncated "$truncates"
 
@@ -729,8 +739,8 @@ endless_symbols() {
         kill -HUP "$recorder" && wait_until is_gone "$recorder"
     local ended=$?
     [ $ended -eq 0 ] || kill -KILL "$recorder"
-    wait "$recorder"
-    [ $? -eq 143 ] && [ $ended -eq 0 ] && "$gotrace" validate hang.trace hang.trace.1 && is_gone "$reader"
+    wait_for "$recorder"
+    [ $? -eq 143 ] && [ $ended -eq 0 ] && gotrace validate hang.trace hang.trace.1 && is_gone "$reader"
 }
 check 'a signal while symbols are read' endless_symbols
 
@@ -743,7 +753,7 @@ replaced() {
     done
     rm -f replaced replaced.*
     # shellcheck disable=SC2016
-    "$gotrace" record --follow-forks -o replaced.trace -- bash -c '
+    gotrace record --follow-forks -o replaced.trace -- bash -c '
         run() {
             ./replaced &
             child=$!
@@ -763,8 +773,8 @@ programs() {
     rm -f programs.*
     for i in {1..300}; do cp f_a "program$i"; done
     # shellcheck disable=SC2016
-    "$gotrace" record --follow-forks -o programs.trace -- bash -c 'for i in {1..300}; do "./program$i"; done; ./f_c' || return 1
-    "$gotrace" validate -q programs.trace programs.trace.* || return 1
+    gotrace record --follow-forks -o programs.trace -- bash -c 'for i in {1..300}; do "./program$i"; done; ./f_c' || return 1
+    gotrace validate -q programs.trace programs.trace.* || return 1
     [ "$(functions programs.trace programs.trace.*)" = 'f_a f_c ' ] && [ "$(cat programs.trace.* | grep -c f_a)" -ge 300 ]
 }
 check 'many programs' programs
@@ -775,18 +785,18 @@ check 'many programs' programs
 fails() {
     local status=$1 words=$2 found
     shift 2
-    "$gotrace" record "$@" >fails.out 2>fails.err
+    gotrace record "$@" >fails.out 2>fails.err
     found=$?
     cat fails.err
     [ $found -eq "$status" ] && grep -q -- "$words" fails.err
 }
 
 itself() {
-    cp ends itself && ! "$gotrace" record -o ./itself -- ./itself exit 2>itself.err || return 1
+    cp ends itself && ! gotrace record -o ./itself -- ./itself exit 2>itself.err || return 1
     cat itself.err
     grep -q 'this is the program' itself.err && cmp ends itself || return 1
     printf '#! %s/itself exit\n' "$PWD" >script && chmod +x script
-    ! "$gotrace" record -o itself -- ./script 2>itself.err || return 1
+    ! gotrace record -o itself -- ./script 2>itself.err || return 1
     cat itself.err
     grep -q 'this is the program' itself.err && cmp ends itself
 }
@@ -812,7 +822,7 @@ echo 'int main(void) { return 0; }' >static.c
 if "${compiler[@]}" -static -o static static.c 2>/dev/null; then
     check 'a static program' fails 126 'statically linked' -o a.trace -- ./static
     check 'executing a static program' fails 0 "executed './static'.*statically linked" -o b.trace -- sh -c 'exec ./static'
-    check 'that trace' "$gotrace" validate b.trace
+    check 'that trace' gotrace validate b.trace
     for how in vfork exec spawn; do
         check "a static child by $how" fails 0 "executed './static'.*statically linked" \
             --follow-forks -o b.trace -- ./forks $how ./static
@@ -835,8 +845,8 @@ shell_script() {
     # shellcheck disable=SC2016
     printf 'sleep 0.01; echo "$1"; exit 6\n' >plain && chmod +x plain || return 1
     for name in ./plain plain; do
-        [ "$(PATH="$work:$PATH" "$gotrace" record -o plain.trace -- "$name" 'a b'; echo $?)" = $'a b\n6' ] &&
-            "$gotrace" validate plain.trace || return 1
+        [ "$(PATH="$work:$PATH" gotrace record -o plain.trace -- "$name" 'a b'; echo $?)" = $'a b\n6' ] &&
+            gotrace validate plain.trace || return 1
     done
 }
 check 'a script without "#!"' shell_script
@@ -845,7 +855,7 @@ check 'a script without "#!"' shell_script
 long_times() {
     local option
     for option in --flight --duration; do
-        lasts 400 "$gotrace" record $option 18446744074 -o lasts.trace -- sleep 0.5 || return 1
+        lasts 400 gotrace record $option 18446744074 -o lasts.trace -- sleep 0.5 || return 1
     done
 }
 check 'times of centuries' long_times
@@ -855,8 +865,8 @@ check 'no trace is left' nothing_left
 
 # The standard descriptors of the program are closed.
 closed() {
-    "$gotrace" record -o closed.trace -- ./ends exit <&- >&- 2>&-
-    [ $? -eq 10 ] && "$gotrace" validate closed.trace
+    gotrace record -o closed.trace -- ./ends exit <&- >&- 2>&-
+    [ $? -eq 10 ] && gotrace validate closed.trace
 }
 check 'closed output' closed
 
