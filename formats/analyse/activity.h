@@ -47,8 +47,8 @@ static inline void activity_interval(activity *a, const interval *i)
     const int64_t begin = i->begin - a->origin, end = i->end - a->origin;
     if (kind > ACTIVITY_WAITING)
         return; /* not a state of a goroutine that exists */
-    const int64_t span = begin >> a->shift;
-    if (begin < 0 || end <= begin || span != (end - 1) >> a->shift || span >= ACTIVITY_SPANS)
+    const uint64_t span = (uint64_t)begin >> a->shift;
+    if (end <= begin || span >= ACTIVITY_SPANS || span != (uint64_t)(end - 1) >> a->shift)
         activity_add(a, kind, i->begin, i->end);
     else
         a->ns[span][kind] = sum_of_times(a->ns[span][kind], end - begin);

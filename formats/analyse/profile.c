@@ -33,8 +33,10 @@ typedef struct wait_kind {
 
 struct profiles {
     profile *of_kind[PROFILE_COUNT + 1]; /* NULL: not made; NONE is not */
+    profile *of_all;    /* wall, else offcpu, which is a part of it: copy_offcpu; NULL: neither */
     unsigned go_states; /* 1 << state: some of its intervals may be in one of Go's */
     const profile_options *options;
+    uint32_t by_function, by_state; /* 0: samples do not differ by it; else all bits are set */
     stacks *stacks;
     wait_kind recent[RECENT_REASONS]; /* by reason */
     bool v1;
@@ -122,18 +124,48 @@ static profile_sample *search_sample(profile *p, uint32_t stack, uint32_t functi
     return &samples[p->count - 1];
 }
 
-/* The same, but most samples were found before: the search takes longer than all else. */
-static inline profile_sample *sample_of(profile *p, uint32_t stack, uint32_t function,
-                                        uint32_t reason, uint8_t state)
+/* Where the number of a sample with that key is, if it was added to last. */
+static inline uint32_t *recent_number(profile *p, uint32_t stack, uint32_t function,
+                                      uint32_t reason, uint8_t state)
 {
     const uint32_t mixed = (stack + function * 31) * 8 + reason * 64 + state;
-    uint32_t *recent = &p->recent[mixed % PROFILE_RECENT];
-    if (*recent < p->count && is_sample(&p->samples[*recent], stack, function, reason, state))
-        return &p->samples[*recent];
-    profile_sample *found = search_sample(p, stack, function, reason, state);
-    if (found)
-        *recent = (uint32_t)(found - p->samples);
-    return found;
+    return &p->recent[mixed % PROFILE_RECENT];
+}
+
+static inline void add_value(profile_sample *s, int64_t ns)
+{
+    s->count++;
+    s->ns = sum_of_times(s->ns, ns);
+}
+
+/* Adds the time of a sample to the one with its key. */
+__attribute__((noinline)) static void add_to_any(run *r, profile *p, const profile_sample *more)
+{
+    profile_sample *s = search_sample(p, more->stack, more->function, more->reason, more->state);
+    if (!s) {
+        r->failed = true;
+        return;
+    }
+    *recent_number(p, s->stack, s->function, s->reason, s->state) = (uint32_t)(s - p->samples);
+    add_value(s, more->ns);
+}
+
+/* Adds to a sample; reason: 0 unless the goroutine waits. There are two for each interval, and most
+ * are of samples that were found before: the search takes longer than all else. */
+static inline void add_to_sample(run *r, profile *p, uint32_t stack, uint32_t function,
+                                 uint32_t reason, uint8_t state, int64_t ns)
+{
+    function &= r->by_function;
+    reason &= r->by_state;
+    state &= (uint8_t)r->by_state;
+    const uint32_t number = *recent_number(p, stack, function, reason, state);
+    if (number < p->count && is_sample(&p->samples[number], stack, function, reason, state))
+        add_value(&p->samples[number], ns);
+    else
+        add_to_any(
+            r, p,
+            &(profile_sample){
+                .stack = stack, .function = function, .reason = reason, .state = state, .ns = ns});
 }
 
 /* Whether the goroutine that starts at a function is one of the runtime. */
@@ -151,33 +183,29 @@ static bool is_included(run *r, uint64_t id, uint32_t function, uint32_t stack)
            !(r->options->no_system && is_system(r, function));
 }
 
-/* Adds to a sample; reason: 0 unless the goroutine waits. Inline, because there are two for each
- * interval. */
-static inline void add_to_sample(run *r, profile *p, const profile_sample *to, int64_t ns)
+/* Adds to the sample of a stack, in the state of an interval; the reason counts if it is a wait. */
+static inline void add_all(run *r, profile *p, const goroutine *g, uint32_t stack,
+                           const interval *i, int64_t ns)
 {
-    const unsigned without = r->options->without;
-    const bool state = !(without & PROFILE_STATE);
-    profile_sample *s = sample_of(p, to->stack, without & PROFILE_FUNCTION ? 0 : to->function,
-                                  state ? to->reason : 0,
-                                  state ? to->state : GOTRACE_STATE_UNDETERMINED);
-    if (!s) {
-        r->failed = true;
-        return;
-    }
-    s->count++;
-    s->ns = sum_of_times(s->ns, ns);
+    add_to_sample(r, p, stack, g->function, i->state == GOTRACE_STATE_WAITING ? i->reason : 0,
+                  i->state, ns);
 }
 
-static inline void add(run *r, profile *p, const goroutine *g, uint32_t stack, uint8_t state,
-                       uint32_t reason, int64_t ns)
+/* The same, if it is included. */
+__attribute__((noinline)) static void add_included(run *r, profile *p, const goroutine *g,
+                                                   uint32_t stack, const interval *i, int64_t ns)
 {
-    if (r->all || is_included(r, g->id, g->function, stack))
-        add_to_sample(r, p,
-                      &(profile_sample){.stack = stack,
-                                        .function = g->function,
-                                        .reason = state == GOTRACE_STATE_WAITING ? reason : 0,
-                                        .state = state},
-                      ns);
+    if (is_included(r, g->id, g->function, stack))
+        add_all(r, p, g, stack, i, ns);
+}
+
+static void add(run *r, profile *p, const goroutine *g, uint32_t stack, const interval *i,
+                int64_t ns)
+{
+    if (r->all)
+        add_all(r, p, g, stack, i, ns);
+    else
+        add_included(r, p, g, stack, i, ns);
 }
 
 /* ---- the profiles of Go -----------------------------------------------------------------------
@@ -259,7 +287,7 @@ static void charge_as_go(run *r, profile_part *own, const goroutine *g, const in
     if (!p || ns == 0 || (is_open && !r->options->open))
         return;
     if (r->v1 || g->started != STATES_NEVER || is_open)
-        add(r, p, g, i->stack, i->state, i->reason, ns);
+        add(r, p, g, i->stack, i, ns);
     else if (i->next != GOTRACE_STATE_RUNNING)
         keep_pending(r, p, own, i, ns);
 }
@@ -272,9 +300,9 @@ static void charge_run(run *r, profile *p, profile_part *own, const goroutine *g
 {
     int64_t ns = own->ran + i->end - i->begin, count = (int64_t)own->sample_count;
     for (int64_t n = 0; n < count; n++)
-        add(r, p, g, own->samples[n], i->state, 0, ns / count + (n < ns % count));
+        add(r, p, g, own->samples[n], i, ns / count + (n < ns % count));
     if (count == 0 && ns > 0)
-        add(r, p, g, own->stopped, i->state, 0, ns);
+        add(r, p, g, own->stopped, i, ns);
     own->sample_count = 0;
     own->ran = 0;
 }
@@ -296,21 +324,17 @@ static bool is_within_run(const interval *i, const gotrace_event *e)
  * end; 0: not known. */
 static void charge(run *r, profile_part *own, const goroutine *g, const interval *i, uint32_t stack)
 {
-    profile *offcpu = r->of_kind[PROFILE_OFFCPU], *wall = r->of_kind[PROFILE_WALL];
-    int64_t ns = i->end - i->begin;
-    bool runs = i->state == GOTRACE_STATE_RUNNING;
+    profile *p = r->of_all;
+    const int64_t ns = i->end - i->begin;
+    const bool runs = i->state == GOTRACE_STATE_RUNNING;
     if (i->next == GOTRACE_STATE_UNDETERMINED && !r->options->open)
         return;
     if (stack && (runs || own->stopped == 0))
         own->stopped = stack;
-    if (runs && wall)
-        charge_run(r, wall, own, g, i);
-    if (runs || ns <= 0)
-        return;
-    if (wall) /* offcpu is a part of it: profiles_end */
-        add(r, wall, g, own->stopped, i->state, i->reason, ns);
-    else if (offcpu)
-        add(r, offcpu, g, own->stopped, i->state, i->reason, ns);
+    if (!runs && ns > 0)
+        add(r, p, g, own->stopped, i, ns);
+    else if (runs && p->kind == PROFILE_WALL)
+        charge_run(r, p, own, g, i);
 }
 
 /* offcpu, if wall was made: its samples of all states but one. */
@@ -352,10 +376,7 @@ void profiles_sample(profiles *r, profile_part *own, const goroutine *g, const g
     r->there = !selector_has_places(r->selector) || selector_is_there(r->selector, e);
     const uint32_t function = g ? g->function : 0;
     if (cpu && (r->all || is_included(r, e->goroutine, function, stack)))
-        add_to_sample(
-            r, cpu,
-            &(profile_sample){.stack = stack, .function = function, .state = GOTRACE_STATE_RUNNING},
-            PROFILE_SAMPLE_NS);
+        add_to_sample(r, cpu, stack, function, 0, GOTRACE_STATE_RUNNING, PROFILE_SAMPLE_NS);
     if (r->of_kind[PROFILE_WALL] && g && g->current.state == GOTRACE_STATE_RUNNING)
         keep_sample(r, own, stack);
 }
@@ -376,18 +397,12 @@ static inline void add_go_interval(run *r, profile_part *own, const goroutine *g
         charge_as_go(r, own, g, i);
 }
 
-/* Whether the other profiles are made. */
-static inline bool has_others(const run *r)
-{
-    return r->of_kind[PROFILE_OFFCPU] || r->of_kind[PROFILE_WALL];
-}
-
 void profiles_interval(profiles *r, profile_part *own, const goroutine *g, const interval *i,
                        bool there, const gotrace_event *e)
 {
     r->there = there;
     add_go_interval(r, own, g, i);
-    if (!has_others(r))
+    if (!r->of_all)
         return;
     if (is_within_run(i, e))
         own->ran += i->end - i->begin;
@@ -401,7 +416,8 @@ void profiles_goroutine_end(profiles *r, profile_part *own, const goroutine *g)
     r->there = true;
     for (size_t i = 0; i < own->pending_count; i++) {
         const profile_pending *kept = &own->pending[i];
-        add(r, kept->profile, g, kept->stack, kept->state, kept->reason, kept->ns);
+        const interval waited = {.state = kept->state, .reason = kept->reason};
+        add(r, kept->profile, g, kept->stack, &waited, kept->ns);
     }
     profile_part_free(own);
 }
@@ -421,6 +437,7 @@ static void state_begins(void *ctx, goroutine *g, const gotrace_event *e)
 static void goroutine_begins(void *ctx, goroutine *g, const gotrace_event *e)
 {
     profiles_goroutine(ctx, &((profile_goroutine *)g)->own, g, e);
+    ((profile_goroutine *)g)->there = true;
     if (selector_has_places(((run *)ctx)->selector))
         state_begins(ctx, g, e);
 }
@@ -428,8 +445,7 @@ static void goroutine_begins(void *ctx, goroutine *g, const gotrace_event *e)
 static void interval_ends(void *ctx, goroutine *g, const interval *i, const gotrace_event *e)
 {
     profile_goroutine *made = (profile_goroutine *)g;
-    bool there = made->there || !selector_has_places(((run *)ctx)->selector);
-    profiles_interval(ctx, &made->own, g, i, there, e);
+    profiles_interval(ctx, &made->own, g, i, made->there, e);
 }
 
 static void goroutine_ends(void *ctx, goroutine *g, int64_t time, const gotrace_event *e)
@@ -452,6 +468,9 @@ profiles *profiles_begin(profile *list, size_t count, const profile_options *opt
         r->of_kind[list[i].kind] = &list[i];
         r->go_states |= go_states_of(list[i].kind);
     }
+    r->of_all = r->of_kind[PROFILE_WALL] ? r->of_kind[PROFILE_WALL] : r->of_kind[PROFILE_OFFCPU];
+    r->by_function = options->without & PROFILE_FUNCTION ? 0 : UINT32_MAX;
+    r->by_state = options->without & PROFILE_STATE ? 0 : UINT32_MAX;
     r->recent[0].kind = NONE; /* of the empty name */
     states_init(&r->own_states, GOTRACE_FIRST_V2, names, sizeof(profile_goroutine), &user);
     selector_init(&r->own_selector, options->select, version, names->source, names);
@@ -486,15 +505,21 @@ static void divide(run *r, const gotrace_event *e)
         states_divide(&r->own_states, g, e);
 }
 
-static inline void add_event(run *r, const gotrace_event *e)
+/* An event that is not just a change of a goroutine's state. */
+static void add_other(run *r, const gotrace_event *e)
 {
-    states_step(&r->own_states, e, interval_ends, NULL);
     if (selector_divides(&r->own_selector, e))
         divide(r, e);
     if (e->kind == GOTRACE_KIND_SAMPLE) {
         goroutine *g = states_goroutine(&r->own_states, e->goroutine);
         profiles_sample(r, g ? &((profile_goroutine *)g)->own : NULL, g, e);
     }
+}
+
+static inline void add_event(run *r, const gotrace_event *e)
+{
+    if (!states_step(&r->own_states, e, interval_ends, NULL))
+        add_other(r, e);
     selector_event(&r->own_selector, e);
 }
 
@@ -543,8 +568,8 @@ static gotrace_status read_events(profiles *r, feed *f)
     size_t count = 0;
     while ((status = feed_next(f, &e)) == GOTRACE_EVENT) {
         add_event(r, e);
-        bool fails = ++count % EVENTS_BETWEEN_CHECKS == 0 && profiles_failed(r);
-        if (fails || r->own_selector.too_hard)
+        if (++count % EVENTS_BETWEEN_CHECKS == 0 &&
+            (profiles_failed(r) || r->own_selector.too_hard))
             return GOTRACE_END;
     }
     return status;

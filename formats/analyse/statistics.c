@@ -31,6 +31,7 @@ static profile_part *profile_part_of(goroutine *g)
 static void goroutine_begins(void *ctx, goroutine *g, const gotrace_event *e)
 {
     run *r = ctx;
+    ((stat_goroutine *)g)->there = true;
     if (selector_has_places(&r->selector))
         state_begins(ctx, g, e);
     if (r->profiles)
@@ -48,14 +49,13 @@ static void goroutine_begins(void *ctx, goroutine *g, const gotrace_event *e)
 static bool attend_interval(run *r, stat_goroutine *own, const interval *i, const gotrace_event *e)
 {
     goroutine *g = &own->g;
-    const bool there = own->there || !selector_has_places(&r->selector);
     if (r->profiles)
-        profiles_interval(r->profiles, profile_part_of(g), g, i, there, e);
-    if (!interval_is_inside(i) || !there ||
+        profiles_interval(r->profiles, profile_part_of(g), g, i, own->there, e);
+    if (!interval_is_inside(i) || !own->there ||
         !selector_interval(&r->selector, g->id, g->function, i->stack))
         return false;
-    if (r->all->watch)
-        r->all->watch->interval(r->all->watch->ctx, g, i, e);
+    if (r->watch)
+        r->watch->interval(r->watch->ctx, g, i, e);
     count_goroutine(r, own);
     return true;
 }
@@ -205,7 +205,7 @@ static void attend_event(run *r, const gotrace_event *e)
 {
     if (selector_divides(&r->selector, e))
         divide(r, e);
-    if (r->profiles && e->kind == GOTRACE_KIND_SAMPLE)
+    if (e->kind == GOTRACE_KIND_SAMPLE && r->profiles)
         add_profile_sample(r, e);
     r->selected = selector_event(&r->selector, e);
     r->figure->events += r->selected;
@@ -214,7 +214,7 @@ static void attend_event(run *r, const gotrace_event *e)
 /* The same afterwards. False: the pass ends. */
 static bool watch_event(const run *r, const gotrace_event *e)
 {
-    const statistics_watch *watch = r->all->watch;
+    const statistics_watch *watch = r->watch;
     if (r->selector.too_hard)
         return false;
     return !watch || !(watch->kinds >> e->kind & 1) ||
@@ -307,7 +307,8 @@ static void run_init(run *r, const select_job *select)
     int version = r->figure->version;
     stacks_begin(names, &r->feed);
     names->lost_of = r->all->several ? r->figure->name : NULL;
-    r->profiles = r->all->watch ? r->all->watch->profiles : NULL;
+    r->watch = r->all->watch;
+    r->profiles = r->watch ? r->watch->profiles : NULL;
     states_init(&r->states, version, names,
                 r->profiles ? sizeof(profiled_goroutine) : sizeof(stat_goroutine), &user);
     selector_init(&r->selector, select, version, &r->feed, names);
@@ -317,9 +318,9 @@ static void run_init(run *r, const select_job *select)
         r->states.user.changed = state_begins;
     states_restrict(&r->states, r->selector.range.from, r->selector.range.until);
     r->origin = r->states.from > 0 ? r->states.from : 0;
-    r->attended = r->selector.what || r->all->watch;
+    r->attended = r->selector.what || r->watch;
     r->selected = true;
-    r->rows_only = r->all->watch && r->all->watch->rows_only;
+    r->rows_only = r->watch && r->watch->rows_only;
     r->parts_only = selector_has(&r->selector, SELECT_OF_PARTS & ~SELECT_BIT(SELECT_GOROUTINE));
     idmap_init(&r->tasks, sizeof(open_task));
     idmap_init(&r->procs, sizeof(proc_load));

@@ -31,14 +31,15 @@ typedef struct run {
     feed feed;
     states states;
     selector selector;
-    bool selected;      /* the current event is */
-    bool attended;      /* there is a selection, a watch, or profiles */
-    bool parts_only;    /* goroutines may be selected for a part of their time */
-    bool rows_only;     /* see statistics_watch */
-    profiles *profiles; /* NULL: none; then goroutines have a profile_part */
-    int64_t origin;     /* where the time range begins; at least 0 */
-    idmap tasks;        /* open_task */
-    idmap procs;        /* proc_load */
+    bool selected;                 /* the current event is */
+    bool attended;                 /* there is a selection, a watch, or profiles */
+    bool parts_only;               /* goroutines may be selected for a part of their time */
+    bool rows_only;                /* see statistics_watch */
+    const statistics_watch *watch; /* NULL: none */
+    profiles *profiles;            /* NULL: none; then goroutines have a profile_part */
+    int64_t origin;                /* where the time range begins; at least 0 */
+    idmap tasks;                   /* open_task */
+    idmap procs;                   /* proc_load */
     procs_time procs_time;
     utilization utilizations[UTILIZATION_KINDS];
     bool settles;     /* the event may have changed them */
