@@ -36,11 +36,14 @@ bool narrow_job(const narrowing *set, const format *target, convert_job *job)
 }
 
 /* How to see a part of the trace. */
-static void advise(int version)
+static void advise(const format *target, int version)
 {
-    diag_note("to see a part: 'gotrace find' searches the trace; --from, --until and --only show "
+    diag_note("%sto see a part: 'gotrace find' searches the trace; --from, --until and --only show "
               "less of it; 'gotrace cut'%s writes a smaller trace; 'gotrace why --to perfetto' "
               "shows what a slow task, region or goroutine waited for",
+              target == &format_perfetto
+                  ? "to see all of it: --detail 100us merges what is shorter than 100 us; "
+                  : "",
               version >= GOTRACE_FIRST_V2 ? " or 'gotrace split --by generation'" : "");
 }
 
@@ -61,7 +64,7 @@ bool narrow_expect_size(const format *target, int version, uint64_t bytes)
     diag_note("the timeline will be about %s (of a quiet program) to %s (of a busy one), and %s "
               "loads about %s",
               expected[0], expected[1], target->viewer, most);
-    advise(version);
+    advise(target, version);
     return true;
 }
 
@@ -74,5 +77,5 @@ void narrow_check_size(const format *target, int version, uint64_t bytes, bool e
     human_bytes(most, sizeof most, target->viewer_bytes);
     diag_note("the timeline has %s, and %s loads about %s", size, target->viewer, most);
     if (!expected)
-        advise(version);
+        advise(target, version);
 }

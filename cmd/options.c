@@ -6,6 +6,7 @@
 
 #include "cmd/diag.h"
 #include "cmd/trace_limits.h"
+#include "formats/analyse/selection.h"
 
 enum { HELP_INDENT = 28, HELP_WIDTH = 80 };
 
@@ -163,6 +164,18 @@ static bool set_above_zero(const option_spec *o, const char *value, uint64_t *fi
     return *field != 0;
 }
 
+static bool set_time(const option_spec *o, const char *value, int64_t *field)
+{
+    select_time time;
+    if (!select_time_parse(value, &time) || time.wall || time.ns <= 0) {
+        diag_error("--%s takes a time above 0, such as 1ms, 100us or 500ns, not '%s'", o->name,
+                   value);
+        return false;
+    }
+    *field = time.ns;
+    return true;
+}
+
 void options_join(char *dst, size_t size, const char *(*at)(size_t n))
 {
     size_t used = 0;
@@ -233,6 +246,7 @@ static bool set_option(session *s, const option_spec *o, const char *value)
     case OPTION_NUMBER: return set_number(o, value, field);
     case OPTION_COUNT:
     case OPTION_SIZE: return set_above_zero(o, value, field);
+    case OPTION_TIME: return set_time(o, value, field);
     case OPTION_WORD:
     case OPTION_TEXT: *(const char **)field = value; return true;
     case OPTION_CHOICE: return set_choice(o, value, field);

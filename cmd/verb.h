@@ -33,6 +33,7 @@ typedef enum option_type {
     OPTION_NUMBER, /* uint64_t */
     OPTION_COUNT,  /* the same, not 0 */
     OPTION_SIZE,   /* the same in bytes; K, M and G are 1024, 1024^2 and 1024^3 */
+    OPTION_TIME,   /* int64_t in ns, not 0: "100us" */
     OPTION_TEXT,   /* const char * */
     OPTION_CHOICE, /* const char *, one of the row's choices */
     OPTION_WORD,   /* const char *; completion offers no files */

@@ -205,7 +205,10 @@ static void convert_with_options(const uint8_t *data, size_t size, const format 
     uint64_t state = fuzz_seed(data, size);
     convert_job job = options_of(&state);
     const chrome_options chrome = {.by = chrome_view_name(fuzz_random(&state) % 3)};
-    const perfetto_options perfetto = {.thread_runs = fuzz_random(&state) % 2 == 0};
+    const perfetto_options perfetto = {
+        .thread_runs = fuzz_random(&state) % 2 == 0,
+        .detail = fuzz_random(&state) % 2 ? (int64_t)(fuzz_random(&state) % 1000000) : 0,
+    };
     const profile_convert_options of_profile = {
         .kind = profile_name(fuzz_random(&state) % PROFILE_COUNT),
         .open = fuzz_random(&state) % 2 == 0,

@@ -111,8 +111,8 @@ static bool suits(const session *s, const format *target)
         diag_error("--by is for --to chrome");
         return false;
     }
-    if (set->perfetto.thread_runs && own != &set->perfetto) {
-        diag_error("--thread-runs is for --to perfetto");
+    if ((set->perfetto.thread_runs || set->perfetto.detail) && own != &set->perfetto) {
+        diag_error("--%s is for --to perfetto", set->perfetto.detail ? "detail" : "thread-runs");
         return false;
     }
     if ((set->profile.kind || set->profile.open) && own != &set->profile) {
@@ -219,12 +219,12 @@ static int run_format(const session *s, const format *target, convert_job *job,
     return status == EXIT_SOUND ? select_finish(&select, &options_of(s)->select, in) : status;
 }
 
-/* Note if the timeline of traces of so many bytes may be too large. What a selection leaves of it
- * is not known before. */
-static bool expect_size(const format *target, const convert_job *job, const selection *what,
-                        int version, uint64_t bytes)
+/* Note if the timeline of traces of so many bytes may be too large. What a selection or --detail
+ * leaves of it is not known before. */
+static bool expect_size(const convert_options *set, const format *target, const convert_job *job,
+                        const selection *what, int version, uint64_t bytes)
 {
-    bool whole = !what->given && job->parts == 0;
+    bool whole = !what->given && job->parts == 0 && !set->perfetto.detail;
     return whole && narrow_expect_size(target, version, bytes);
 }
 
@@ -242,7 +242,7 @@ static int convert_series_of(session *s, const format *target, convert_job *job,
             bytes += gotrace_source_size(in[i].source);
             version = gotrace_reader_summary(in[i].reader)->version;
         }
-    bool expected = expect_size(target, job, what, version, bytes);
+    bool expected = expect_size(options_of(s), target, job, what, version, bytes);
     convert_series series = {.alignment = convert_align(sources, count)};
     note_alignment(series.alignment);
     job->series = &series;
@@ -414,7 +414,7 @@ static int convert(session *s, const format *target, convert_job *job, const sel
         job->empty = &empty;
         int version = gotrace_reader_summary(in.reader)->version;
         uint64_t unread = gotrace_reader_summary(in.reader)->unread_bytes;
-        bool expected = expect_size(target, job, what, version,
+        bool expected = expect_size(set, target, job, what, version,
                                     gotrace_source_size(in.source) - unread);
         selected = run_format(s, target, job, what, &in);
         bool no_samples = kind == PROFILE_CPU &&
@@ -501,6 +501,8 @@ static const option_spec options[] = {
     /* clang-format on */
     {0, "thread-runs", OPTION_FLAG, NULL, offsetof(convert_options, perfetto.thread_runs), NULL,
      "perfetto: show the runs of goroutines on threads"},
+    {0, "detail", OPTION_TIME, "TIME", offsetof(convert_options, perfetto.detail), NULL,
+     "perfetto: merge what is shorter than TIME"},
     {0, "strict", OPTION_FLAG, NULL, offsetof(convert_options, strict), NULL,
      "go1.N: fail if that version cannot represent all"},
     {0, "partitions", OPTION_FLAG, NULL, offsetof(convert_options, partitions), NULL,

@@ -49,7 +49,7 @@ void intern_init(perfetto *p)
     in->seed = gt_hash_seed();
     in->most_entries = MOST_ENTRIES;
     in->most_name_bytes = MOST_NAME_BYTES;
-    in->next_name = NAME_FIRST_FREE;
+    in->next_name = p->detail.least ? NAME_FIRST_FREE + MERGED_COUNT : NAME_FIRST_FREE;
     in->next_string = in->next_frame = in->next_stack = 1;
 }
 
@@ -568,6 +568,18 @@ static void carry_goroutines(perfetto *p, const perfetto_interned *before)
     free(ids);
 }
 
+/* The words of slices that --detail merges. */
+static void intern_merged(perfetto *p)
+{
+#define PERFETTO_WRITE(kind, name, annotation)                                                     \
+    entry_word(p, INTERNED_EVENT_NAMES, name_of_merged(MERGED_##kind), name);                      \
+    entry_word(p, INTERNED_ANNOTATION_NAMES, annotation_of_merged(MERGED_##kind), annotation);     \
+    entry_word(p, INTERNED_ANNOTATION_NAMES, annotation_of_merged(MERGED_##kind) + 1,              \
+               annotation "_ns");
+    PERFETTO_MERGED(PERFETTO_WRITE)
+#undef PERFETTO_WRITE
+}
+
 void intern_restart(perfetto *p)
 {
     enum { MAPPING_PATH_STRING_IDS = 7 };
@@ -584,6 +596,8 @@ void intern_restart(perfetto *p)
 #define PERFETTO_WRITE(name, text) entry_word(p, INTERNED_ANNOTATION_NAMES, ANNOTATE_##name, text);
     PERFETTO_ANNOTATIONS(PERFETTO_WRITE)
 #undef PERFETTO_WRITE
+    if (p->detail.least)
+        intern_merged(p);
     entry_word(p, INTERNED_MAPPING_PATHS, MAPPING, p->program);
     entry_open(p, INTERNED_MAPPINGS, MAPPING);
     protobuf_uint(&p->w, MAPPING_PATH_STRING_IDS, MAPPING);

@@ -31,6 +31,7 @@ typedef struct perfetto_window {
 
 typedef struct perfetto_options {
     bool thread_runs;              /* threads show each run of a goroutine instead of the proc */
+    int64_t detail;                /* ns: what is shorter is merged with its neighbours; 0: all */
     const perfetto_tracks *tracks; /* added ones; NULL: none */
     /* Only these time ranges are written, instead of that of the job: disjoint, in ascending order.
      * What is open between two of them ends and begins again. NULL: that of the job. */

@@ -50,6 +50,10 @@
  * Of several traces, each is a process with tracks, sequences and ids of its own; they follow each
  * other in the file.
  *
+ * With a detail, what is shorter is merged with its neighbours (detail.c): "mostly waiting" (one of
+ * the states), "short runs", ... (annotations waiting, waiting_ns, ...: their number and sum).
+ * Tracks of which all is merged are on "short goroutines" and "short tasks". There are no flows.
+ *
  * Times are nanoseconds since the first event. From Go 1.25 on, if the trace has clock snapshots,
  * they are times of the monotonic clock, and a snapshot relates it to real time, so that the trace
  * can be aligned with a kernel trace. Interned data are in the packet of the first event that
@@ -152,6 +156,9 @@ perfetto_put event_put_slowly(perfetto *p, const perfetto_head *head, unsigned t
     else if (p->w.used >= OUT_BLOCK)
         packet_flush(p);
     protobuf_room(&p->w, 2 * EVENT_MOST);
+    p->detail.rest = p->w.used;
+    p->detail.has_data = waiting;
+    p->detail.written = p->written;
     uint8_t *at = protobuf_at(&p->w);
     if (waiting) {
         at = protobuf_put_tag(at, PACKET_TIMESTAMP, PROTOBUF_VARINT);
@@ -160,7 +167,13 @@ perfetto_put event_put_slowly(perfetto *p, const perfetto_head *head, unsigned t
         memcpy(at, head->bytes, sizeof head->bytes);
         at += head->size;
     }
-    return event_put_track(p, at, type, track);
+    perfetto_put put = event_put_track(p, at, type, track);
+    if (p->detail.least) {
+        p->detail.type = type;
+        p->detail.track = protobuf_field_value(track) - p->base;
+        p->detail.body = (size_t)(put.at - p->w.bytes);
+    }
+    return put;
 }
 
 void event_open(perfetto *p, unsigned type, protobuf_field track)
@@ -174,16 +187,19 @@ void event_open_named(perfetto *p, unsigned type, protobuf_field track, protobuf
     event_hold(p, event_put_named(p, type, track, category, name, stack));
 }
 
-void event_open_earlier(perfetto *p, int64_t time, protobuf_field track, protobuf_field category)
+void event_open_earlier(perfetto *p, int64_t time, unsigned type, uint64_t track)
 {
     packet_open(p, SEQUENCE_EVENTS, FLAG_NEEDS_STATE);
-    /* Not on the clock of the sequence, whose timestamps are deltas. */
-    protobuf_uint(&p->w, PACKET_TIMESTAMP, p->zero + (uint64_t)time);
-    protobuf_uint(&p->w, PACKET_CLOCK_ID, p->clock);
+    if (time == p->time) {
+        packet_timestamp(p);
+    } else {
+        /* Not on the clock of the sequence, whose timestamps are deltas. */
+        protobuf_uint(&p->w, PACKET_TIMESTAMP, p->zero + (uint64_t)time);
+        protobuf_uint(&p->w, PACKET_CLOCK_ID, p->clock);
+    }
     p->event = protobuf_open(&p->w, PACKET_TRACK_EVENT);
-    protobuf_uint(&p->w, EVENT_TYPE, SLICE_BEGIN);
-    protobuf_uint(&p->w, EVENT_TRACK_UUID, protobuf_field_value(track));
-    protobuf_uint(&p->w, EVENT_CATEGORY_IIDS, protobuf_field_value(category));
+    protobuf_uint(&p->w, EVENT_TYPE, type);
+    protobuf_uint(&p->w, EVENT_TRACK_UUID, p->base + track);
 }
 
 void event_annotate_uint(perfetto *p, unsigned name, uint64_t value)
@@ -303,6 +319,7 @@ static void find_zero(perfetto *p)
 
 void perfetto_restart(perfetto *p)
 {
+    detail_settle(p);
     p->epoch++;
     p->epoch_start = p->w.out->written;
     p->entry_bytes = 0;
@@ -355,6 +372,7 @@ static void syscall_event(perfetto *p, const gotrace_event *e)
     if (!proc)
         return;
     protobuf_field stack = intern_stack(p, e->stack);
+    p->detail.merged = MERGED_CALL;
     event_write(p, INSTANT, proc->track_field, 0, refer_to_name(NAME_CALL), stack);
 }
 
@@ -540,6 +558,7 @@ static gotrace_status convert_to_perfetto(const convert_job *job)
     head_init(&p, &p.head, FLAG_NEEDS_STATE);
     head_init(&p, &p.head_of_end, 0);
     begin_now_init(&p);
+    detail_init(&p, options ? options->detail : 0);
     packet_set_limit(&p);
     intern_init(&p);
     state_init(&p);
@@ -551,6 +570,7 @@ static gotrace_status convert_to_perfetto(const convert_job *job)
         start(&p, job->name);
         state_end(&p);
         tasks_end(&p);
+        detail_settle(&p);
         packet_settle(&p);
         /* No event is in the time range: show the state at its beginning. */
         if (p.before_window) {
@@ -572,6 +592,7 @@ static gotrace_status convert_to_perfetto(const convert_job *job)
     protobuf_free(&p.w);
     user_free(&p);
     state_free(&p);
+    detail_free(&p);
     system_goroutines_free(&p.system);
     intern_free(&p);
     feed_free(&p.feed);
@@ -585,8 +606,9 @@ const format format_perfetto = {
     .binary = true,
     .several = true,
     /* Measured with trace_processor v55: 5 to 7 bytes of memory per byte of timeline, for timelines
-     * of 75 and 250 MB. It has 4 GiB, and 16 GiB in browsers with 64-bit WebAssembly. */
-    .viewer_bytes = 600000000,
+     * of 75 to 560 MB. It has 4 GiB, and 16 GiB in browsers with 64-bit WebAssembly; what is shown
+     * needs some of it, too. */
+    .viewer_bytes = 350000000,
     .viewer = "the Perfetto UI in a browser without 64-bit WebAssembly",
     /* Traces of 12 to 172 MB of Go 1.19 to 1.27: 8.8 to 13 at a load of 3 to 8, 4.8 at rest. */
     .growth = {4.8, 13},

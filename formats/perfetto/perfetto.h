@@ -7,6 +7,7 @@
  *   window.c           the beginning and the end of a time range
  *   tracks.c           tracks: ids, names and order
  *   threads.c          threads, and what runs on each
+ *   detail.c           merges what is shorter than a time (--detail)
  *   added.c            tracks that are not of the trace
  *   program.c          the name of the program
  *   intern.c           names, frames and stacks, written once and then referred to by number
@@ -21,6 +22,7 @@
 #include "formats/common/idmap.h"
 #include "formats/common/system_goroutines.h"
 #include "formats/common/protobuf.h"
+#include "formats/perfetto/merged.h"
 #include "formats/perfetto/options.h"
 
 /* Field numbers of Perfetto's protobuf messages, as of v55. */
@@ -110,6 +112,10 @@ enum {
     TRACK_HEAP_GOAL,
     TRACK_GOMAXPROCS,
     TRACK_LAST,
+    /* With --detail. */
+    TRACK_SHORT_GOROUTINES = TRACK_LAST,
+    TRACK_SHORT_TASKS,
+    TRACK_LAST_DETAIL,
 };
 
 /* Names of slices and instants that do not depend on the trace. */
@@ -157,7 +163,7 @@ enum {
 #undef PERFETTO_NUMBER
         ANNOTATE_NONE = 0,
 #define PERFETTO_NUMBER(name, text) ANNOTATE_##name,
-    PERFETTO_ANNOTATIONS(PERFETTO_NUMBER)
+    PERFETTO_ANNOTATIONS(PERFETTO_NUMBER) ANNOTATE_FIRST_FREE,
 #undef PERFETTO_NUMBER
 };
 
@@ -314,11 +320,13 @@ typedef struct perfetto {
     const perfetto_window *windows; /* the time ranges after it */
     size_t window_count;
     bool thread_runs; /* threads show goroutines, with or without a proc */
+    perfetto_detail detail;
     protobuf w;
     size_t packet, event, entry; /* marks of the open messages */
     size_t entries; /* mark of interned data waiting for the rest of their packet; 0: none */
     /* If w.used is less, an event is written without further tests, in the room that every buffer
-     * has: OUT_BLOCK, or 0 while interned data wait or nothing is to be written. */
+     * has: OUT_BLOCK, or 0 while interned data wait, nothing is to be written, or events are
+     * examined (detail.c). */
     size_t limit;
     perfetto_head head, head_of_end;
     perfetto_begin begin_now;
@@ -383,7 +391,7 @@ static inline bool wants(const perfetto *p, unsigned part)
 /* Call when interned data wait or no longer wait, and when a time range begins or ends. */
 static inline void packet_set_limit(perfetto *p)
 {
-    p->limit = p->entries || p->before_window ? 0 : OUT_BLOCK;
+    p->limit = p->entries || p->before_window || p->detail.least ? 0 : OUT_BLOCK;
 }
 
 /* Opens a packet. Pending interned data become part of it. */
@@ -500,6 +508,18 @@ static inline void event_put_sizes(perfetto_put put)
     *put.packet = (uint8_t)(put.at - put.packet - 1);
 }
 
+/* detail.c: takes the open event out of the output if it is to be merged; false: it is not. */
+bool detail_take(perfetto *p);
+
+/* Closes the open event. */
+static inline void event_close(perfetto *p)
+{
+    if (p->detail.body && detail_take(p))
+        return;
+    protobuf_close(&p->w, p->event);
+    packet_close(p);
+}
+
 /* Closes an event that has only fields of a bounded size. */
 static inline void event_end(perfetto *p, perfetto_put put)
 {
@@ -507,8 +527,8 @@ static inline void event_end(perfetto *p, perfetto_put put)
     if (put.packet) {
         event_put_sizes(put);
     } else {
-        *put.event = (uint8_t)(put.at - put.event - 1);
-        packet_close(p);
+        p->event = (size_t)(put.event - p->w.bytes);
+        event_close(p);
     }
 }
 
@@ -525,14 +545,8 @@ static inline void event_hold(perfetto *p, perfetto_put put)
 void event_open(perfetto *p, unsigned type, protobuf_field track);
 void event_open_named(perfetto *p, unsigned type, protobuf_field track, protobuf_field category,
                       protobuf_field name, protobuf_field stack);
-/* Opens the begin of a slice at an earlier time: one whose begin is not in the trace. */
-void event_open_earlier(perfetto *p, int64_t time, protobuf_field track, protobuf_field category);
-
-static inline void event_close(perfetto *p)
-{
-    protobuf_close(&p->w, p->event);
-    packet_close(p);
-}
+/* Opens an event at an earlier time. It is not merged. */
+void event_open_earlier(perfetto *p, int64_t time, unsigned type, uint64_t track);
 
 static inline void event_write(perfetto *p, unsigned type, protobuf_field track,
                                protobuf_field category, protobuf_field name, protobuf_field stack)
@@ -599,6 +613,18 @@ void intern_generation(perfetto *p);
 perfetto_name intern_name(perfetto *p, const char *text, size_t size);
 /* The same for an annotation value. */
 perfetto_name intern_value(perfetto *p, const char *text, size_t size);
+/* The iid of the name of a slice that is mostly of these, and of the annotation with their number;
+ * the next one is that of the annotation with their sum. */
+static inline unsigned name_of_merged(unsigned merged)
+{
+    return NAME_FIRST_FREE + merged;
+}
+
+static inline unsigned annotation_of_merged(unsigned merged)
+{
+    return ANNOTATE_FIRST_FREE + 2 * merged;
+}
+
 /* The iid of an event name that is used for one object only and not looked up again. */
 uint32_t intern_new_name(perfetto *p, const char *text, size_t size);
 /* intern_state_name and intern_stack if that is not known. */
@@ -704,6 +730,22 @@ static inline void state_advance(perfetto *p, int64_t time)
 uint64_t *sorted_ids(perfetto *p, const idmap *pool);
 /* Ends all open slices of goroutines, procs, threads and ranges; the state is not changed. */
 void state_end(perfetto *p);
+
+/* ---- detail.c ---------------------------------------------------------------------- */
+
+/* least: ns; what is shorter is merged. 0: nothing is, and the other functions do nothing. */
+void detail_init(perfetto *p, int64_t least);
+void detail_free(perfetto *p);
+/* Keeps the description of a track, which is open, until something is written on the track, so that
+ * tracks of which all is merged with others are not described. */
+void detail_hold(perfetto *p, uint32_t track, uint64_t parent);
+/* Something is written on the track at once, or on one below it. */
+void detail_show_track(perfetto *p, uint64_t track);
+/* The track has no more events, and no open slice. If all of it was short, it becomes part of what
+ * the other track merges, as one of these. */
+void detail_end_track(perfetto *p, uint64_t track, uint64_t other, unsigned merged);
+/* Writes what has been merged so far, and the begins of open slices. */
+void detail_settle(perfetto *p);
 
 /* ---- added.c ----------------------------------------------------------------------- */
 

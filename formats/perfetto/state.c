@@ -153,11 +153,11 @@ static bool fits_event(const perfetto *p)
     return i > p->changed;
 }
 
-/* Whether the changed counters are due, and an event can carry them. If it cannot, they get events
- * of their own before the time advances. */
+/* Whether the changed counters are due, and an event can carry them. If it cannot, or may be
+ * merged, they get events of their own before the time advances. */
 static bool has_counters(const perfetto *p)
 {
-    return p->time - p->counted >= COUNTER_STEP && fits_event(p);
+    return p->time - p->counted >= COUNTER_STEP && !p->detail.least && fits_event(p);
 }
 
 /* Adds the changed counters, and those before them, to the open event. */
@@ -215,6 +215,7 @@ static void run_end(perfetto *p, perfetto_goroutine *g, uint64_t stack_id)
 
 static void sweep_begin(perfetto *p, perfetto_proc *proc, protobuf_field stack)
 {
+    p->detail.merged = MERGED_GC;
     event_write(p, SLICE_BEGIN, proc->track_field, refer_to_category(CATEGORY_GC),
                 refer_to_name(NAME_SWEEP), stack);
     proc->sweeping = true;
@@ -243,6 +244,7 @@ static void run_begin(perfetto *p, perfetto_goroutine *g, const gotrace_event *e
         label = intern_value(p, gotrace_event_details(e)->text,
                              gotrace_event_details(e)->text_size);
     protobuf_field stack = remembered_stack(p, g);
+    p->detail.merged = MERGED_RUN;
     perfetto_put put = event_put_named(p, SLICE_BEGIN, proc->track_field,
                                        refer_to_category(CATEGORY_RUN), g->name, stack);
     if (g->cause && g->cause == gotrace_event_cause(e))
@@ -299,6 +301,7 @@ static void show_cause(perfetto *p, perfetto_goroutine *g, const gotrace_event *
     if (!proc)
         return;
     protobuf_field stack = intern_stack(p, e->stack);
+    p->detail.merged = name == NAME_UNBLOCK ? MERGED_UNBLOCK : MERGED_CREATE;
     perfetto_put put = event_put_named(p, INSTANT, proc->track_field, 0, refer_to_name(name),
                                        stack);
     if (wants(p, PART_FLOWS)) {
@@ -320,6 +323,8 @@ static void goroutine_close(perfetto *p, const perfetto_goroutine *g)
             add_counters(p);
         event_close(p);
     }
+    detail_end_track(p, g->user_track, TRACK_SHORT_GOROUTINES, MERGED_NONE);
+    detail_end_track(p, g->track, TRACK_SHORT_GOROUTINES, MERGED_GOROUTINE);
 }
 
 static void goroutine_end(perfetto *p, uint64_t id, perfetto_goroutine *g)
@@ -352,6 +357,19 @@ static perfetto_name full_name(perfetto *p, perfetto_goroutine *g)
     return intern_value(p, function->text, function->size);
 }
 
+/* What --detail merges the state as. */
+static unsigned merged_state(unsigned state)
+{
+    static const uint8_t merged[GOTRACE_STATE_ABANDONED + 1] = {
+        [GOTRACE_STATE_RUNNABLE] = MERGED_RUNNABLE,
+        [GOTRACE_STATE_RUNNING] = MERGED_RUNNING,
+        [GOTRACE_STATE_WAITING] = MERGED_WAITING,
+        [GOTRACE_STATE_SYSCALL] = MERGED_SYSCALL,
+    };
+
+    return merged[state];
+}
+
 /* Ends the slice of the goroutine's state and begins that of the next. */
 static void show_state(perfetto *p, perfetto_goroutine *g, const gotrace_event *e)
 {
@@ -374,6 +392,7 @@ static void show_state(perfetto *p, perfetto_goroutine *g, const gotrace_event *
     perfetto_name function = {0};
     if (!g->named)
         function = full_name(p, g);
+    p->detail.merged = merged_state(e->to);
     perfetto_put put = before != GOTRACE_STATE_UNDETERMINED
                            ? event_put_next(p, g->track_field, name, stack)
                            : event_put_named(p, SLICE_BEGIN, g->track_field, 0, name, stack);
@@ -404,6 +423,7 @@ void goroutine_reopen(perfetto *p, uint64_t id, perfetto_goroutine *g)
         return;
     if (g->assist) {
         g->assist = lane_take(p, &p->assists);
+        p->detail.merged = MERGED_GC;
         event_open_named(p, SLICE_BEGIN, refer_to_track(p, g->assist),
                          refer_to_category(CATEGORY_GC), refer_to_name(NAME_ASSIST), 0);
         event_annotate_uint(p, ANNOTATE_GOROUTINE, id);
@@ -414,6 +434,7 @@ void goroutine_reopen(perfetto *p, uint64_t id, perfetto_goroutine *g)
     protobuf_field stack = remembered_stack(p, g);
     protobuf_field name = intern_state_name(p, g->state, g->reason);
     perfetto_name function = full_name(p, g);
+    p->detail.merged = merged_state(g->state);
     event_open_named(p, SLICE_BEGIN, g->track_field, 0, name, stack);
     if (function.size > 0)
         event_annotate_string(p, ANNOTATE_FUNCTION, function);
@@ -479,6 +500,7 @@ void goroutine_transition(perfetto *p, const gotrace_event *e)
 
 static void gc_begin(perfetto *p, protobuf_field stack)
 {
+    p->detail.merged = MERGED_GC;
     event_write(p, SLICE_BEGIN, refer_to_track(p, TRACK_GC), refer_to_category(CATEGORY_GC),
                 refer_to_name(NAME_GC), stack);
 }
@@ -514,6 +536,7 @@ static void lane_range(perfetto *p, perfetto_lanes *lanes, uint32_t *lane, proto
     if (!begins)
         return;
     *lane = lane_take(p, lanes);
+    p->detail.merged = MERGED_GC;
     event_open_named(p, SLICE_BEGIN, refer_to_track(p, *lane), refer_to_category(CATEGORY_GC), name,
                      stack);
     if (goroutine)
@@ -588,6 +611,7 @@ static void stw_reopen(perfetto *p, uint32_t *lane)
     if (!*lane)
         return;
     *lane = lane_take(p, &p->stops);
+    p->detail.merged = MERGED_GC;
     event_write(p, SLICE_BEGIN, refer_to_track(p, *lane), refer_to_category(CATEGORY_GC),
                 stw_name(p, p->stw_reason), 0);
 }
@@ -609,9 +633,12 @@ void proc_reopen(perfetto *p, int64_t id)
     stw_reopen(p, &proc->stw);
     const perfetto_goroutine *g = proc->running ? idmap_find(&p->goroutines, proc->goroutine)
                                                 : NULL;
-    if (g)
+    if (g) {
+        protobuf_field stack = remembered_stack(p, g);
+        p->detail.merged = MERGED_RUN;
         event_write(p, SLICE_BEGIN, proc->track_field, refer_to_category(CATEGORY_RUN), g->name,
-                    remembered_stack(p, g));
+                    stack);
+    }
     if (proc->sweeping)
         sweep_begin(p, proc, 0);
 }

@@ -68,12 +68,14 @@ static void slice_begin(perfetto *p, const perfetto_thread *thread)
     if (thread->shows == SHOWS_PROC) {
         int size = snprintf(text, sizeof text, "P%lld", (long long)thread->shown);
         uint64_t name = intern_name(p, text, (size_t)size).iid;
+        p->detail.merged = MERGED_THREAD;
         event_write(p, SLICE_BEGIN, track, refer_to_category(CATEGORY_PROC), refer_to_name(name),
                     0);
     } else {
         /* goroutine_get interns the name again if the incremental state was cleared. */
         const perfetto_goroutine *g = goroutine_get(p, thread->shown, 0);
         unsigned category = p->thread_runs ? CATEGORY_RUN : CATEGORY_SYSCALL;
+        p->detail.merged = MERGED_THREAD;
         event_write(p, SLICE_BEGIN, track, refer_to_category(category), g ? g->name : 0, 0);
     }
 }

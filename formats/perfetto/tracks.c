@@ -155,7 +155,9 @@ void functions_free(perfetto *p)
 
 static void descriptor_open(perfetto *p, unsigned sequence, uint64_t uuid, uint64_t parent)
 {
+    p->detail.has_data = p->entries;
     packet_open(p, sequence, 0);
+    p->detail.rest = p->w.used;
     p->event = protobuf_open(&p->w, PACKET_TRACK_DESCRIPTOR);
     protobuf_uint(&p->w, TRACK_UUID, p->base + uuid);
     if (parent)
@@ -166,6 +168,15 @@ static void descriptor_close(perfetto *p)
 {
     protobuf_close(&p->w, p->event);
     packet_close(p);
+}
+
+/* With --detail the track is described as soon as something is written on it. */
+static void descriptor_hold(perfetto *p, uint32_t track, uint64_t parent)
+{
+    if (p->detail.least)
+        detail_hold(p, track, parent);
+    else
+        descriptor_close(p);
 }
 
 /* Ranks are non-negative 32-bit integers; larger ones are clamped. */
@@ -215,6 +226,27 @@ static bool wants_goroutine_tracks(const perfetto *p)
     return wants(p, PART_GOROUTINES) || wants(p, PART_REGIONS) || wants(p, PART_LOGS);
 }
 
+/* Opens the description of a track that is not merged with others of the same name. */
+static void single_open(perfetto *p, uint64_t uuid, uint64_t parent, const char *name, size_t size,
+                        uint64_t rank)
+{
+    descriptor_open(p, SEQUENCE_EVENTS, uuid, parent);
+    protobuf_string(&p->w, TRACK_NAME, name, size);
+    descriptor_rank(p, rank);
+    protobuf_uint(&p->w, TRACK_SIBLING_MERGE_BEHAVIOR, MERGE_NONE);
+}
+
+/* What --detail merges of several tracks. */
+static void describe_short(perfetto *p)
+{
+    static const char goroutines[] = "short goroutines", tasks[] = "short tasks";
+
+    single_open(p, TRACK_SHORT_GOROUTINES, TRACK_GOROUTINES, goroutines, sizeof goroutines - 1, 0);
+    detail_hold(p, TRACK_SHORT_GOROUTINES, TRACK_GOROUTINES);
+    single_open(p, TRACK_SHORT_TASKS, TRACK_TASKS, tasks, sizeof tasks - 1, 0);
+    detail_hold(p, TRACK_SHORT_TASKS, TRACK_TASKS);
+}
+
 void tracks_restart(perfetto *p)
 {
     descriptor_open(p, SEQUENCE_EVENTS, TRACK_PROCESS, 0);
@@ -238,32 +270,25 @@ void tracks_restart(perfetto *p)
         describe_group(p, TRACK_TASKS, "Tasks", RANK_TASKS, ORDER_CHRONOLOGICAL);
     if (wants(p, PART_COUNTERS))
         describe_counters(p);
+    if (p->detail.least)
+        describe_short(p);
     p->assists.name = "mark assists";
     p->assists.rank = 2;
     p->stops.name = "stop-the-world";
     p->stops.rank = 1;
     p->assists.count = p->stops.count = 0;
-    if (p->tracks < TRACK_LAST)
-        p->tracks = TRACK_LAST;
+    const uint32_t last = p->detail.least ? TRACK_LAST_DETAIL : TRACK_LAST;
+    if (p->tracks < last)
+        p->tracks = last;
     p->epoch_track = p->tracks;
-}
-
-/* A track that is not merged with others of the same name. */
-static void describe_single(perfetto *p, uint64_t uuid, uint64_t parent, const char *name,
-                            size_t size, uint64_t rank)
-{
-    descriptor_open(p, SEQUENCE_EVENTS, uuid, parent);
-    protobuf_string(&p->w, TRACK_NAME, name, size);
-    descriptor_rank(p, rank);
-    protobuf_uint(&p->w, TRACK_SIBLING_MERGE_BEHAVIOR, MERGE_NONE);
-    descriptor_close(p);
 }
 
 static void describe_user(perfetto *p, const perfetto_goroutine *g)
 {
     static const char name[] = "regions and logs";
 
-    describe_single(p, g->user_track, g->track, name, sizeof name - 1, 0);
+    single_open(p, g->user_track, g->track, name, sizeof name - 1, 0);
+    descriptor_hold(p, g->user_track, g->track);
 }
 
 static uint8_t *put_text(uint8_t *at, unsigned field, const label *l)
@@ -335,8 +360,10 @@ void track_goroutine(perfetto *p, uint64_t id, perfetto_goroutine *g)
         /* The name is interned in the packet of the track, which comes next. */
         if (wants(p, PART_PROCS) || wants(p, PART_THREADS))
             g->name = refer_to_name(intern_new_name(p, l.text, l.size));
-        if (wants_goroutine_tracks(p))
-            describe_single(p, g->track, group, l.text, l.size, id);
+        if (wants_goroutine_tracks(p)) {
+            single_open(p, g->track, group, l.text, l.size, id);
+            descriptor_hold(p, g->track, group);
+        }
     }
     if (g->user_track)
         describe_user(p, g);
@@ -362,8 +389,9 @@ void track_proc(perfetto *p, int64_t id, perfetto_proc *proc)
         snprintf(name, sizeof name, "P%lld", (long long)id);
     if (!wants(p, PART_PROCS))
         return;
-    describe_single(p, proc->track, TRACK_PROCS, name, strlen(name),
-                    id >= 0 ? (uint64_t)id : INT32_MAX);
+    single_open(p, proc->track, TRACK_PROCS, name, strlen(name),
+                id >= 0 ? (uint64_t)id : INT32_MAX);
+    descriptor_close(p);
 }
 
 void track_task(perfetto *p, perfetto_task *task, uint64_t parent, const char *name, size_t size)
@@ -375,7 +403,7 @@ void track_task(perfetto *p, perfetto_task *task, uint64_t parent, const char *n
     protobuf_string(&p->w, TRACK_NAME, name, size < LONGEST ? size : LONGEST);
     protobuf_uint(&p->w, TRACK_CHILD_ORDERING, ORDER_CHRONOLOGICAL);
     protobuf_uint(&p->w, TRACK_SIBLING_MERGE_BEHAVIOR, MERGE_BY_NAME);
-    descriptor_close(p);
+    descriptor_hold(p, task->track, parent);
 }
 
 void track_thread(perfetto *p, perfetto_thread *thread, const char *name)
@@ -398,6 +426,7 @@ uint32_t track_unbegun(perfetto *p, const perfetto_goroutine *g)
     static const char name[] = "regions without a begin";
     uint32_t track = ++p->tracks;
 
+    detail_show_track(p, g->track);
     descriptor_open(p, SEQUENCE_EVENTS, track, g->track);
     protobuf_string(&p->w, TRACK_NAME, name, sizeof name - 1);
     protobuf_uint(&p->w, TRACK_SIBLING_MERGE_BEHAVIOR, MERGE_BY_NAME);
@@ -409,7 +438,8 @@ uint32_t track_added(perfetto *p, const char *name)
 {
     uint32_t track = ++p->tracks;
 
-    describe_single(p, track, TRACK_PROCESS, name, strlen(name), RANK_ADDED);
+    single_open(p, track, TRACK_PROCESS, name, strlen(name), RANK_ADDED);
+    descriptor_close(p);
     return track;
 }
 

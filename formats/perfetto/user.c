@@ -77,13 +77,16 @@ static void task_begin(perfetto *p, const gotrace_event *e)
         protobuf_fail(&p->w);
         return;
     }
-    if (task->track)
+    if (task->track) {
         slice_end(p, refer_to_track(p, task->track));
+        detail_end_track(p, task->track, TRACK_SHORT_TASKS, MERGED_NONE);
+    }
     task->epoch = p->epoch;
     task->depth = depth;
     track_task(p, task, parent_track, details->text, details->text_size);
     perfetto_name name = intern_name(p, details->text, details->text_size);
     protobuf_field stack = intern_stack(p, e->stack);
+    p->detail.merged = MERGED_TASK;
     event_open_named(p, SLICE_BEGIN, refer_to_track(p, task->track),
                      refer_to_category(CATEGORY_TASK), 0, stack);
     event_name(p, name);
@@ -108,7 +111,9 @@ static void unbegun_task_end(perfetto *p, const gotrace_event *e)
     if (p->before_window)
         return;
     track_task(p, &task, TRACK_TASKS, name, (size_t)size);
-    event_open_earlier(p, p->from, refer_to_track(p, task.track), refer_to_category(CATEGORY_TASK));
+    detail_show_track(p, task.track);
+    event_open_earlier(p, p->from, SLICE_BEGIN, task.track);
+    protobuf_uint(&p->w, EVENT_CATEGORY_IIDS, CATEGORY_TASK);
     event_name(p, (perfetto_name){0, name, (size_t)size});
     annotate_task(p, e->subject);
     annotate_unbegun(p);
@@ -125,6 +130,7 @@ static void task_end(perfetto *p, const gotrace_event *e)
         return;
     }
     event_write(p, SLICE_END, refer_to_track(p, task->track), 0, 0, intern_stack(p, e->stack));
+    detail_end_track(p, task->track, TRACK_SHORT_TASKS, MERGED_NONE);
     free(task->name);
     idmap_remove(&p->tasks, e->subject);
 }
@@ -181,6 +187,7 @@ void tasks_end(perfetto *p)
     for (size_t i = 0; ids && i < count; i++) {
         const perfetto_task *task = idmap_find(&p->tasks, ids[i]);
         slice_end(p, refer_to_track(p, task->track));
+        detail_end_track(p, task->track, TRACK_SHORT_TASKS, MERGED_NONE);
     }
     free(ids);
 }
@@ -213,6 +220,7 @@ static void region_begin(perfetto *p, perfetto_goroutine *g, const gotrace_event
     track_user(p, g);
     perfetto_name name = intern_name(p, details->text, details->text_size);
     protobuf_field stack = intern_stack(p, e->stack);
+    p->detail.merged = MERGED_REGION;
     event_open_named(p, SLICE_BEGIN, refer_to_track(p, g->user_track),
                      refer_to_category(CATEGORY_REGION), 0, stack);
     event_name(p, name);
@@ -231,15 +239,15 @@ static void unbegun_region_end(perfetto *p, perfetto_goroutine *g, const gotrace
     if (p->before_window || g->unbegun == UINT8_MAX)
         return;
     g->unbegun++;
-    protobuf_field track = refer_to_track(p, track_unbegun(p, g));
+    uint32_t track = track_unbegun(p, g);
     perfetto_name name = intern_name(p, details->text, details->text_size);
-    event_open_earlier(p, g->created > p->from ? g->created : p->from, track,
-                       refer_to_category(CATEGORY_REGION));
+    event_open_earlier(p, g->created > p->from ? g->created : p->from, SLICE_BEGIN, track);
+    protobuf_uint(&p->w, EVENT_CATEGORY_IIDS, CATEGORY_REGION);
     event_name(p, name);
     annotate_task(p, e->subject);
     annotate_unbegun(p);
     event_close(p);
-    event_write(p, SLICE_END, track, 0, 0, intern_stack(p, e->stack));
+    event_write(p, SLICE_END, refer_to_track(p, track), 0, 0, intern_stack(p, e->stack));
 }
 
 static void region_end(perfetto *p, perfetto_goroutine *g, uint64_t stack)
@@ -345,6 +353,7 @@ void log_event(perfetto *p, const gotrace_event *e)
     track_user(p, g);
     perfetto_name category = intern_value(p, details->text, details->text_size);
     protobuf_field stack = intern_stack(p, e->stack);
+    p->detail.merged = MERGED_LOG;
     event_open_named(p, INSTANT, refer_to_track(p, g->user_track), refer_to_category(CATEGORY_LOG),
                      0, stack);
     event_name(p, (perfetto_name){0, text, size});

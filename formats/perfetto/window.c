@@ -71,6 +71,7 @@ void window_end(perfetto *p)
     p->time = p->to;
     state_end(p);
     tasks_end(p);
+    detail_settle(p);
     packet_settle(p);
     p->before_window = true;
     packet_set_limit(p);

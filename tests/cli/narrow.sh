@@ -66,6 +66,14 @@ gotrace convert --only threads -o procs.pftrace "$trace"
 [ "$(stat -c %s procs.pftrace)" -lt "$(stat -c %s runs.pftrace)" ] || echo 'runs are not larger'
 run gotrace convert --to chrome --thread-runs "$trace"
 run gotrace convert --to text --thread-runs "$trace"
+# --detail merges what is shorter.
+for detail in 0 10 -1ms 2026-11-22T10:00:00Z ''; do
+    run gotrace convert --to perfetto --detail "$detail" -o none "$trace"
+done
+run gotrace convert --to chrome --detail 1ms -o none "$trace"
+gotrace convert -o all.pftrace "$trace"
+gotrace convert --detail 100us -o merged.pftrace "$trace"
+[ "$(stat -c %s merged.pftrace)" -lt "$(($(stat -c %s all.pftrace) / 2))" ] || echo 'merged is not half as large'
 [ ! -e none ]
 
 # A time range after the end of the trace is empty: a warning, with the trace's length, except with -q.

@@ -205,11 +205,25 @@ THREAD_FACTS="select 'thread ' || cast(substr(slice.name, 2) as int) || ' ' || s
         from slice join thread_track on slice.track_id = thread_track.id
         where slice.category = 'run' and dur > 0 group by cast(substr(slice.name, 2) as int)"
 
+# With --detail: the time of all goroutines in each state, of slices and of what was merged.
+DETAIL_FACTS="select 'total ' || state || ' ' || sum(ns) as line from (
+        select substr(name || ' ', 1, instr(name || ' ', ' ') - 1) as state, dur as ns from $STATES
+            where name glob 'run*' or name glob 'waiting*' or name = 'in syscall'
+        union all select replace(replace(replace(key, 'debug.', ''), '_syscall', ''), '_ns', ''), int_value
+            from slice join args using (arg_set_id)
+            where key in ('debug.running_ns', 'debug.runnable_ns', 'debug.waiting_ns', 'debug.in_syscall_ns'))
+    group by state having sum(ns) > 0"
+
 check_export_v2() { # FILE SOUND
     awk -f "$CONFORMANCE/expected_v2.awk" "$WORK/go.events" >"$WORK/expected"
+    awk '/^state / { total[$3] += $4 } END { for (state in total) printf "total %s %.0f\n", state, total[state] }' \
+        "$WORK/expected" >"$WORK/totals"
+    cat "$WORK/totals" >>"$WORK/expected"
     check_convert "$1" "$2" perfetto "$PERFETTO_COMPLAINTS union all $COUNTS_COMPLAINTS" "$PERFETTO_FACTS_V2" \
         'state|held|alone|tid|arrows|metric|last|onproc|runs|heap|tasks|regions|logs|stw|gc|samples'
     [[ $TRACE_NAME = fresh/* ]] ||
         check_convert "$1" "$2" 'perfetto --thread-runs' "$PERFETTO_COMPLAINTS" "$THREAD_FACTS" thread
+    [[ $TRACE_NAME = fresh/* ]] ||
+        check_convert "$1" "$2" 'perfetto --detail 50us' "$COMPLAINTS" "$DETAIL_FACTS" total
     check_convert "$1" "$2" chrome "$COMPLAINTS" "$CHROME_FACTS_V2" 'viewed|heap|stops|gc'
 }

@@ -317,6 +317,7 @@ split --by proc -o out/parts v1.trace
 split --by generation -o out/parts v2.trace
 cut --from 10ms --until 90ms -o out/out gens.trace
 convert --to perfetto -o out/out user.trace
+convert --to perfetto --detail 20us -o out/out user.trace
 convert --to chrome -o out/out user.trace
 print --format jsonl --stacks --task 2,épreuve --function main -o out/out user.trace
 print --from 2026-11-21T02:14:53Z --region inner -o out/out user.trace

@@ -40,6 +40,7 @@ convert --to perfetto
 convert --to chrome
 convert --to chrome --until 300us
 convert --to perfetto --until 300us
+convert --to perfetto --detail 50us
 convert --to pprof --profile wall --open
 stat
 stat --json

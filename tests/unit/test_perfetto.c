@@ -13,6 +13,7 @@
 #include "scripting.h"
 #include "support.h"
 #include "formats/common/utf8.h"
+#include "formats/common/vector.h"
 
 /* An assertion for hot loops: Check writes a record for each of its own assertions. */
 #define MUST(what)                                                                                 \
@@ -186,20 +187,42 @@ END_TEST
 
 /* ---- the export ---------------------------------------------------------------------------- */
 
+/* An open slice: when it began, and what it counts as. */
+typedef struct open_slice {
+    int64_t begin;
+    unsigned merged;
+} open_slice;
+
 typedef struct track {
     uint64_t parent;
-    int64_t ended; /* end of the last slice, -1 for none */
-    uint32_t open; /* number of open slices */
+    int64_t ended;    /* end of the last slice, -1 for none */
+    int64_t last;     /* time of the last event */
+    int64_t begun[2]; /* begins of the last two slices and instants outside of slices */
+    uint32_t open;    /* number of open slices */
+    size_t room;
+    open_slice *slices;
 } track;
 
+/* Of slices and instants, by what --detail merges them as. */
+typedef struct totals {
+    uint64_t counts[MERGED_COUNT];
+    int64_t ns[MERGED_COUNT];
+} totals;
+
 typedef struct checker {
-    int64_t time;
+    int64_t detail;     /* of --detail; 0: everything is shown */
+    int64_t time;       /* of the sequence */
+    int64_t event_time; /* of the packet */
     bool cleared;       /* the sequence has begun */
     idmap tracks;       /* uuid -> track */
     idmap flows;        /* set of flows that have begun */
-    idmap interned[32]; /* sets of iids, by field of InternedData */
+    idmap interned[32]; /* iids -> text, by field of InternedData */
     uint64_t samples, events;
+    totals totals;
 } checker;
+
+/* Times before the first event. */
+static const int64_t LONG_AGO = INT64_MIN / 2;
 
 static void check_text(message text)
 {
@@ -218,6 +241,7 @@ static void check_entry(checker *c, unsigned table, message entry)
 {
     enum { FRAME_FUNCTION = 2, FRAME_MAPPING = 3, FRAME_SOURCE = 5, MAPPING_PATH = 7 };
     uint64_t iid = 0;
+    message text = {0};
     field f;
 
     while (take(&entry, &f)) {
@@ -234,12 +258,14 @@ static void check_entry(checker *c, unsigned table, message entry)
         else if (table == INTERNED_MAPPINGS && f.number == MAPPING_PATH)
             check_known(c, INTERNED_MAPPING_PATHS, f.value);
         else if (f.type == PROTOBUF_BYTES)
-            check_text(f.content);
+            check_text(f.content), text = f.content;
     }
     MUST(iid != 0);
     /* defined only once */
     MUST(!idmap_find(&c->interned[table], iid));
-    MUST(idmap_insert(&c->interned[table], iid));
+    message *entered = idmap_insert(&c->interned[table], iid);
+    MUST(entered);
+    *entered = text;
 }
 
 static bool holds_goroutines(uint64_t group)
@@ -270,30 +296,101 @@ static void check_track(checker *c, message descriptor)
         return;
     }
     track *t = idmap_insert(&c->tracks, uuid);
-    *t = (track){.parent = parent, .ended = -1};
+    *t = (track){.parent = parent, .ended = -1, .last = LONG_AGO, .begun = {LONG_AGO, LONG_AGO}};
 }
 
-static void check_slice(checker *c, unsigned type, track *t)
+static bool is(message text, const char *word)
 {
+    return (size_t)(text.end - text.at) >= strlen(word) && memcmp(text.at, word, strlen(word)) == 0;
+}
+
+/* What a slice or instant counts as; MERGED_NONE: it is a merged one. */
+static unsigned counts_as(const checker *c, const track *t, uint64_t category, uint64_t name)
+{
+    static const uint8_t by_category[] = {
+        [CATEGORY_RUN] = MERGED_RUN,        [CATEGORY_PROC] = MERGED_THREAD,
+        [CATEGORY_SYSCALL] = MERGED_THREAD, [CATEGORY_GC] = MERGED_GC,
+        [CATEGORY_TASK] = MERGED_TASK,      [CATEGORY_REGION] = MERGED_REGION,
+        [CATEGORY_LOG] = MERGED_LOG};
+
+    if (category == CATEGORY_RUN && t->parent == TRACK_PROCESS)
+        return MERGED_THREAD;
+    if (category)
+        return by_category[category];
+    if (c->detail && name >= NAME_FIRST_FREE && name < NAME_FIRST_FREE + MERGED_COUNT)
+        return MERGED_NONE;
+    const message *text = idmap_find(&c->interned[INTERNED_EVENT_NAMES], name);
+    MUST(text);
+    return name == NAME_UNBLOCK      ? MERGED_UNBLOCK
+           : name == NAME_CREATE     ? MERGED_CREATE
+           : name == NAME_CALL       ? MERGED_CALL
+           : is(*text, "runnable")   ? MERGED_RUNNABLE
+           : is(*text, "running")    ? MERGED_RUNNING
+           : is(*text, "waiting")    ? MERGED_WAITING
+           : is(*text, "in syscall") ? MERGED_SYSCALL
+                                     : MERGED_NONE;
+}
+
+static void check_slice(checker *c, unsigned type, track *t, unsigned merged)
+{
+    if (type == COUNTER)
+        return;
+    /* in order of time, unless the begin is not in the trace */
+    MUST(c->event_time >= t->last || t->last == LONG_AGO);
+    t->last = c->event_time;
+    /* --detail: at most two of three begin within that time */
+    if (t->open == 0 && type != SLICE_END) {
+        MUST(t->begun[0] == LONG_AGO || c->event_time - t->begun[0] >= c->detail);
+        t->begun[0] = t->begun[1];
+        t->begun[1] = c->event_time;
+    }
+    if (type != SLICE_END)
+        c->totals.counts[merged]++;
     /* a goroutine's state begins when the one before ends */
     if (type == SLICE_BEGIN && holds_goroutines(t->parent) && t->ended >= 0)
-        MUST(t->ended == c->time);
+        MUST(t->ended == c->event_time || c->detail);
     if (type == SLICE_BEGIN) {
-        t->open++;
+        t->slices = vector_room(t->slices, &t->room, t->open, sizeof *t->slices);
+        MUST(t->slices);
+        t->slices[t->open++] = (open_slice){c->event_time, merged};
     } else if (type == SLICE_END) {
         MUST(t->open > 0);
-        t->open--;
-        t->ended = c->time;
+        const open_slice *slice = &t->slices[--t->open];
+        c->totals.ns[slice->merged] += c->event_time - slice->begin;
+        t->ended = c->event_time;
     }
     if (holds_goroutines(t->parent))
         MUST(t->open <= 1);
+}
+
+/* Adds the number or the sum of what was merged. */
+static void add_annotation(checker *c, message annotation)
+{
+    uint64_t name = 0, value = 0;
+    field f;
+
+    while (take(&annotation, &f)) {
+        if (f.number == ANNOTATION_NAME_IID)
+            name = f.value;
+        else if (f.number == ANNOTATION_UINT)
+            value = f.value;
+    }
+    check_known(c, INTERNED_ANNOTATION_NAMES, name);
+    if (!c->detail || name < annotation_of_merged(MERGED_NONE + 1))
+        return;
+    unsigned merged = (unsigned)(name - annotation_of_merged(0)) / 2;
+    MUST(merged < MERGED_COUNT);
+    if (name == annotation_of_merged(merged))
+        c->totals.counts[merged] += value;
+    else
+        c->totals.ns[merged] += (int64_t)value;
 }
 
 /* Returns whether the event refers to more than a track. */
 static bool check_event(checker *c, message event)
 {
     unsigned type = 0;
-    uint64_t uuid = 0;
+    uint64_t uuid = 0, name = 0, category = 0;
     bool refers = false;
     field f;
 
@@ -302,8 +399,15 @@ static bool check_event(checker *c, message event)
         switch (f.number) {
         case EVENT_TYPE: type = (unsigned)f.value; break;
         case EVENT_TRACK_UUID: uuid = f.value; break;
-        case EVENT_NAME_IID: check_known(c, INTERNED_EVENT_NAMES, f.value); break;
-        case EVENT_CATEGORY_IIDS: check_known(c, INTERNED_EVENT_CATEGORIES, f.value); break;
+        case EVENT_NAME_IID:
+            check_known(c, INTERNED_EVENT_NAMES, f.value);
+            name = f.value;
+            break;
+        case EVENT_CATEGORY_IIDS:
+            check_known(c, INTERNED_EVENT_CATEGORIES, f.value);
+            category = f.value;
+            break;
+        case EVENT_DEBUG_ANNOTATIONS: add_annotation(c, f.content); break;
         case EVENT_CALLSTACK_IID: check_known(c, INTERNED_CALLSTACKS, f.value); break;
         case EVENT_NAME: check_text(f.content); break;
         case EVENT_FLOW_IDS:
@@ -320,14 +424,29 @@ static bool check_event(checker *c, message event)
     track *t = idmap_find(&c->tracks, uuid);
     if (!t)
         ck_abort_msg("track %llu is not described", (unsigned long long)uuid);
-    check_slice(c, type, t);
+    bool begins = type == SLICE_BEGIN || type == INSTANT;
+    check_slice(c, type, t, begins ? counts_as(c, t, category, name) : MERGED_NONE);
     c->events++;
     return refers || type != SLICE_END;
 }
 
+/* The time on the clock of the file. */
+static uint64_t clock_time(message snapshot)
+{
+    enum { CLOCKS = 1, TIMESTAMP = 2 };
+    uint64_t time = 0;
+    field f, g;
+
+    MUST(take(&snapshot, &f) && f.number == CLOCKS);
+    while (take(&f.content, &g))
+        if (g.number == TIMESTAMP)
+            time = g.value;
+    return time;
+}
+
 static void check_packet(checker *c, message packet)
 {
-    uint64_t flags = 0, sequence = 0;
+    uint64_t flags = 0, sequence = 0, time = 0, clock = 0;
     bool timed = false, event = false, refers = false;
     field f, entry;
 
@@ -337,8 +456,15 @@ static void check_packet(checker *c, message packet)
         else if (f.number == PACKET_SEQUENCE_ID)
             sequence = f.value;
         else if (f.number == PACKET_TIMESTAMP)
-            c->time += (int64_t)f.value, timed = true;
+            time = f.value, timed = true;
+        else if (f.number == PACKET_CLOCK_ID)
+            clock = f.value;
+        else if (f.number == PACKET_CLOCK_SNAPSHOT)
+            c->time = (int64_t)clock_time(f.content);
     }
+    if (clock == 0)
+        c->time += (int64_t)time;
+    c->event_time = clock ? (int64_t)time : c->time;
     MUST(sequence != 0);
     MUST(c->cleared || flags == FLAG_STATE_CLEARED);
     c->cleared = true;
@@ -372,13 +498,15 @@ static void check_trace(checker *c, const blob *b)
     idmap_init(&c->tracks, sizeof(track));
     idmap_init(&c->flows, 0);
     for (int i = 0; i < 32; i++)
-        idmap_init(&c->interned[i], 0);
+        idmap_init(&c->interned[i], sizeof(message));
     while (take(&m, &f)) {
         MUST(f.number == TRACE_PACKET);
         check_packet(c, f.content);
     }
-    while (idmap_next(&c->tracks, &cursor, &uuid, &t))
+    while (idmap_next(&c->tracks, &cursor, &uuid, &t)) {
         MUST(((track *)t)->open == 0);
+        free(((track *)t)->slices);
+    }
     idmap_free(&c->tracks);
     idmap_free(&c->flows);
     for (int i = 0; i < 32; i++)
@@ -472,6 +600,55 @@ START_TEST(narrowed)
             if (convert_as(&f->content, f->content.size, jobs[i], &b, &samples))
                 check_trace(&c, &b);
             blob_free(&b);
+        }
+    }
+    traces_free(files);
+}
+END_TEST
+
+/* With --detail less is shown, but the numbers and sums of slices and instants are the same. */
+START_TEST(merged)
+{
+    static const int64_t details[] = {1, 1000, 100000, 20000000, INT64_MAX};
+    static const struct {
+        unsigned parts;
+        int64_t from, to;
+        bool thread_runs;
+    } jobs[] = {{.parts = 0},
+                {.from = 300000, .to = 3000000},
+                {.thread_runs = true},
+                {.parts = 1 << PART_REGIONS | 1 << PART_TASKS | 1 << PART_LOGS}};
+    trace_file *files = traces_load(400 * 1024);
+
+    for (trace_file *f = files; f->path[0]; f++) {
+        for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+            checker whole = {0};
+            for (size_t k = 0; k <= sizeof details / sizeof *details; k++) {
+                perfetto_options options = {.thread_runs = jobs[i].thread_runs,
+                                            .detail = k > 0 ? details[k - 1] : 0};
+                convert_job job = {.parts = jobs[i].parts,
+                                   .from = jobs[i].from,
+                                   .to = jobs[i].to,
+                                   .options = &options};
+                checker c = {.detail = options.detail};
+                blob b = {0};
+                uint64_t samples;
+                if (convert_as(&f->content, f->content.size, job, &b, &samples))
+                    check_trace(&c, &b);
+                blob_free(&b);
+                if (k == 0)
+                    whole = c;
+                /* Those of no kind are merged ones, and short goroutines are none of the whole. */
+                for (unsigned n = MERGED_NONE + 1; n < MERGED_GOROUTINE; n++) {
+                    if (c.totals.counts[n] != whole.totals.counts[n])
+                        ck_abort_msg("%s, detail %lld: %llu of kind %u instead of %llu", f->path,
+                                     (long long)options.detail,
+                                     (unsigned long long)c.totals.counts[n], n,
+                                     (unsigned long long)whole.totals.counts[n]);
+                    ck_assert_int_eq(c.totals.ns[n], whole.totals.ns[n]);
+                }
+                ck_assert_uint_eq(c.samples, whole.samples);
+            }
         }
     }
     traces_free(files);
@@ -731,6 +908,7 @@ int main(void)
     tcase_add_test(cases, failure);
     tcase_add_test(cases, whole_traces);
     tcase_add_test(cases, narrowed);
+    tcase_add_test(cases, merged);
     tcase_add_test(cases, cut_traces);
     tcase_add_test(cases, deterministic);
     tcase_add_test(cases, absurd_traces);
