@@ -610,13 +610,15 @@ END_TEST
 START_TEST(merged)
 {
     static const int64_t details[] = {1, 1000, 100000, 20000000, INT64_MAX};
+    static const perfetto_window windows[] = {{300000, 600000}, {700000, 2000000}, {3000000, 0}};
     static const struct {
         unsigned parts;
         int64_t from, to;
-        bool thread_runs;
+        bool thread_runs, several;
     } jobs[] = {{.parts = 0},
                 {.from = 300000, .to = 3000000},
                 {.thread_runs = true},
+                {.several = true},
                 {.parts = 1 << PART_REGIONS | 1 << PART_TASKS | 1 << PART_LOGS}};
     trace_file *files = traces_load(400 * 1024);
 
@@ -626,6 +628,10 @@ START_TEST(merged)
             for (size_t k = 0; k <= sizeof details / sizeof *details; k++) {
                 perfetto_options options = {.thread_runs = jobs[i].thread_runs,
                                             .detail = k > 0 ? details[k - 1] : 0};
+                if (jobs[i].several) {
+                    options.windows = windows;
+                    options.window_count = sizeof windows / sizeof *windows;
+                }
                 convert_job job = {.parts = jobs[i].parts,
                                    .from = jobs[i].from,
                                    .to = jobs[i].to,
