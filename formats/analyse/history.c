@@ -62,7 +62,9 @@ static uint32_t record_of_cause(const run *r, const goroutine *g)
     return r->ended == g->current.cause && r->ended_time == r->states.time ? r->ended_record : 0;
 }
 
-static void add_state(run *r, path_goroutine *own, int64_t time)
+/* Part of states_step, which is expanded once. */
+static inline __attribute__((always_inline)) void add_state(run *r, path_goroutine *own,
+                                                            int64_t time)
 {
     const interval *now = &own->g.current;
     uint32_t cause = 0;
@@ -92,7 +94,8 @@ static void add_state(run *r, path_goroutine *own, int64_t time)
     own->record = (uint32_t)(r->p->history.count - 1);
 }
 
-static void state_changed(void *ctx, goroutine *g, const gotrace_event *e)
+static inline __attribute__((always_inline)) void state_changed(void *ctx, goroutine *g,
+                                                                const gotrace_event *e)
 {
     (void)e;
     path_goroutine *own = (path_goroutine *)g;
@@ -361,15 +364,10 @@ static void interval_ends(void *ctx, goroutine *g, const interval *i, const gotr
 /* ---- the pass ---------------------------------------------------------------------------------
  */
 
-static void add_event(run *r, const gotrace_event *e)
+/* An event that is not just a change of a goroutine's state. */
+static void add_other(run *r, const gotrace_event *e)
 {
-    path_kind wanted = r->p->query.kind;
-    states_step(&r->states, e, interval_ends, state_changed);
-    r->selected = selector_event(&r->selector, e);
-    path_goroutine *made = r->made ? goroutine_of(r, r->made) : NULL;
-    if (made)
-        made->selected = r->selected;
-    r->made = 0;
+    const path_kind wanted = r->p->query.kind;
     if (e->flags & GOTRACE_EVENT_NO_BEGIN)
         return;
     switch ((gotrace_kind)e->kind) {
@@ -407,6 +405,18 @@ static void add_event(run *r, const gotrace_event *e)
     }
 }
 
+static inline void add_event(run *r, const gotrace_event *e)
+{
+    const bool change = states_step(&r->states, e, interval_ends, state_changed);
+    r->selected = selector_event(&r->selector, e);
+    path_goroutine *made = r->made ? goroutine_of(r, r->made) : NULL;
+    if (made)
+        made->selected = r->selected;
+    r->made = 0;
+    if (!change)
+        add_other(r, e);
+}
+
 /* Nothing can be continued: the pass ends. */
 static bool has_failed(run *r)
 {
@@ -426,8 +436,7 @@ static gotrace_status read_events(run *r)
     size_t count = 0;
     while ((status = feed_next(&r->feed, &e)) == GOTRACE_EVENT) {
         add_event(r, e);
-        bool fails = ++count % EVENTS_BETWEEN_CHECKS == 0 && has_failed(r);
-        if (fails || r->selector.too_hard)
+        if (++count % EVENTS_BETWEEN_CHECKS == 0 && (has_failed(r) || r->selector.too_hard))
             return GOTRACE_END;
     }
     return status;
