@@ -96,5 +96,9 @@ static void each_task(void *ctx, const stacks *names, const stat_task *task, int
 
 statistics_each each_to(each_rows *e)
 {
-    return (statistics_each){e, each_goroutine, each_region, each_task};
+    return (statistics_each){.ctx = e,
+                             .in_order = true,
+                             .goroutine = each_goroutine,
+                             .region = each_region,
+                             .task = each_task};
 }

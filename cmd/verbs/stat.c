@@ -76,16 +76,13 @@ static int read_trace(session *s, input *in, stat_pass *pass)
     statistics *stats = pass->stats;
     const selection *what = &pass->job->what;
     const stat_options *set = options_of(s);
-    /* Problems are reported by the thread that reads. Rows that are written meanwhile go to the
-     * same output, so they are written by the same thread. */
-    size_t threads = set->each ? 1 : (size_t)s->set->threads;
     select_job select;
     int status = select_begin(&select, what, &set->select, in);
     if (status != EXIT_SOUND)
         return status;
     pass->rows.file = in->name;
-    if (statistics_add(stats, in->reader, in->name, threads, what->given ? &select : NULL) ==
-        GOTRACE_ERROR)
+    if (statistics_add(stats, in->reader, in->name, (size_t)s->set->threads,
+                       what->given ? &select : NULL) == GOTRACE_ERROR)
         findings_add(&in->found, gotrace_reader_error(in->reader));
     return stats->failed ? EXIT_SOUND : select_finish(&select, &set->select, in);
 }

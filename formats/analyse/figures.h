@@ -236,6 +236,7 @@ typedef struct stat_task {
  * Go's reader. */
 typedef struct statistics_each {
     void *ctx;
+    bool in_order; /* rows are written where they are between the problems of the trace */
     void (*goroutine)(void *ctx, const stacks *names, const stat_goroutine *g, int64_t base,
                       int64_t ended);
     void (*region)(void *ctx, const stacks *names, const stat_goroutine *g, const region *r,

@@ -383,8 +383,7 @@ gotrace_status statistics_add(statistics *s, gotrace_reader *reader, const char 
     /* If indexing fails, reading reports the same error. */
     gotrace_reader_index(reader);
     r.figure->version = gotrace_reader_summary(reader)->version;
-    /* With one thread, rows are written where they are between the problems of the trace. */
-    feed_init(&r.feed, reader, threads <= 1 && s->each, threads);
+    feed_init(&r.feed, reader, s->each && s->each->in_order, threads);
     run_init(&r, select);
     gotrace_status status = read_events(&r);
     if (!has_failed(&r)) {

@@ -29,8 +29,6 @@ static bool reserve_cell(open_table *own, uint32_t name)
 int64_t add_name_cell(tables *t, enum table_number n, uint32_t name)
 {
     open_table *own = &t->list[n];
-    if (name == 0)
-        return 0;
     size_t size;
     const char *text = stacks_text(t->s->stacks, name, &size);
     int64_t made = parquet_text(own->file, text, size);

@@ -56,14 +56,16 @@ typedef struct tables {
     int64_t row[trace_columns];             /* of the table of traces */
 } tables;
 
-/* The cell of a name that the row group does not yet have, or null for 0. */
+/* The cell of a name that the row group does not yet have. */
 int64_t add_name_cell(tables *t, enum table_number table, uint32_t name);
 
 /* The cell of a name; null for 0. */
 static inline int64_t name_cell(tables *t, enum table_number table, uint32_t name)
 {
     const open_table *own = &t->list[table];
-    if (name != 0 && name < own->room && own->cells[name].group == *own->group)
+    if (name == 0)
+        return 0;
+    if (name < own->room && own->cells[name].group == *own->group)
         return own->cells[name].text;
     return add_name_cell(t, table, name);
 }

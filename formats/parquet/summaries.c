@@ -75,7 +75,8 @@ static void add_task(void *ctx, const stacks *names, const stat_task *task, int6
     t->tasks++;
 }
 
-const statistics_each table_each = {NULL, add_goroutine, add_region, add_task};
+const statistics_each table_each = {
+    .goroutine = add_goroutine, .region = add_region, .task = add_task};
 
 /* ---- stacks -----------------------------------------------------------------------------------
  */
