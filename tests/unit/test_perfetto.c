@@ -214,6 +214,7 @@ typedef struct checker {
     int64_t time;       /* of the sequence */
     int64_t event_time; /* of the packet */
     bool cleared;       /* the sequence has begun */
+    bool again;         /* its state was cleared after that */
     idmap tracks;       /* uuid -> track */
     idmap flows;        /* set of flows that have begun */
     idmap interned[32]; /* iids -> text, by field of InternedData */
@@ -292,7 +293,7 @@ static void check_track(checker *c, message descriptor)
     /* A goroutine's track may be described again with its name. */
     const track *known = idmap_find(&c->tracks, uuid);
     if (known) {
-        MUST(holds_goroutines(parent) && known->parent == parent);
+        MUST((holds_goroutines(parent) || c->again) && known->parent == parent);
         return;
     }
     track *t = idmap_insert(&c->tracks, uuid);
@@ -340,7 +341,7 @@ static void check_slice(checker *c, unsigned type, track *t, unsigned merged)
     t->last = c->event_time;
     /* --detail: at most two of three begin within that time */
     if (t->open == 0 && type != SLICE_END) {
-        MUST(t->begun[0] == LONG_AGO || c->event_time - t->begun[0] >= c->detail);
+        MUST(t->begun[0] == LONG_AGO || c->again || c->event_time - t->begun[0] >= c->detail);
         t->begun[0] = t->begun[1];
         t->begun[1] = c->event_time;
     }
@@ -348,7 +349,7 @@ static void check_slice(checker *c, unsigned type, track *t, unsigned merged)
         c->totals.counts[merged]++;
     /* a goroutine's state begins when the one before ends */
     if (type == SLICE_BEGIN && holds_goroutines(t->parent) && t->ended >= 0)
-        MUST(t->ended == c->event_time || c->detail);
+        MUST(t->ended == c->event_time || c->detail || c->again);
     if (type == SLICE_BEGIN) {
         t->slices = vector_room(t->slices, &t->room, t->open, sizeof *t->slices);
         MUST(t->slices);
@@ -444,6 +445,14 @@ static uint64_t clock_time(message snapshot)
     return time;
 }
 
+static void clear_interned(checker *c)
+{
+    for (int i = 0; i < 32; i++) {
+        idmap_free(&c->interned[i]);
+        idmap_init(&c->interned[i], sizeof(message));
+    }
+}
+
 static void check_packet(checker *c, message packet)
 {
     uint64_t flags = 0, sequence = 0, time = 0, clock = 0;
@@ -467,6 +476,9 @@ static void check_packet(checker *c, message packet)
     c->event_time = clock ? (int64_t)time : c->time;
     MUST(sequence != 0);
     MUST(c->cleared || flags == FLAG_STATE_CLEARED);
+    if (flags == FLAG_STATE_CLEARED)
+        clear_interned(c);
+    c->again = c->again || (c->cleared && flags == FLAG_STATE_CLEARED);
     c->cleared = true;
     while (take(&packet, &f)) {
         if (f.number == PACKET_TRACK_DESCRIPTOR) {
