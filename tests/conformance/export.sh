@@ -157,7 +157,31 @@ check_convert() { # FILE SOUND FORMAT COMPLAINTS FACTS KINDS
     fi
 }
 
+# The timeline of several critical paths: nothing is outside of their time, and no slice is in two stretches of it.
+check_paths() { # FILE
+    local query='why --region inner --slowest 3' stretches
+    [[ $TRACE_NAME = kept/*-user && ${NO_ENGINE:-} != 1 ]] && have_engine || return 0
+    # shellcheck disable=SC2086 # words of the command; what jq computes has no variables of the shell
+    stretches=$("$GOTRACE" $query --json "$1" | jq -rs '[.[] | select(.kind == "path") | [.begin, .end + 1]] | sort |
+        reduce .[] as $path ([]; if length > 0 and $path[0] <= .[-1][1] then .[-1][1] = ([.[-1][1], $path[1]] | max)
+            else . + [$path] end) | map("(\(.[0]), \(.[1]))") | join(", ")')
+    # shellcheck disable=SC2086
+    "$GOTRACE" $query --to perfetto -o "$WORK/timeline.gz" "$1" 2>/dev/null
+    if ! engine "$WORK/timeline.gz" "with stretch (first, last) as (values $stretches) $COMPLAINTS
+        union all select 'outside of the stretches: ' || name || ' at ' || ts from slice,
+            (select min(ts) - (select min(first) from stretch) as zero from slice where category = 'path')
+            where not exists (select 1 from stretch where ts >= zero + first and ts + dur <= zero + last)" \
+        "select count(*) as line from slice where category is not 'path'"; then
+        fail "$query --to perfetto" 'the engine failed' "$WORK/err"
+    elif [ -s "$WORK/complaints" ] || [ "$(cat "$WORK/rows")" -lt 10 ]; then
+        fail "$query --to perfetto" "$(cat "$WORK/rows") slices" "$WORK/complaints"
+    else
+        ok "$query --to perfetto"
+    fi
+}
+
 check_export() { # FILE SOUND
+    check_paths "$1"
     awk -f "$CONFORMANCE/expected.awk" "$WORK/go.events" >"$WORK/expected"
     check_convert "$1" "$2" perfetto "$PERFETTO_COMPLAINTS" "$PERFETTO_FACTS" \
         'runs|running|onproc|state|arrows|metric|heap|tasks|regions|logs|gc|samples'
@@ -215,6 +239,7 @@ DETAIL_FACTS="select 'total ' || state || ' ' || sum(ns) as line from (
     group by state having sum(ns) > 0"
 
 check_export_v2() { # FILE SOUND
+    check_paths "$1"
     awk -f "$CONFORMANCE/expected_v2.awk" "$WORK/go.events" >"$WORK/expected"
     awk '/^state / { total[$3] += $4 } END { for (state in total) printf "total %s %.0f\n", state, total[state] }' \
         "$WORK/expected" >"$WORK/totals"
