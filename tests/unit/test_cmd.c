@@ -264,23 +264,25 @@ END_TEST
 START_TEST(timeline_too_large)
 {
     char text[2048];
-    SAID(text, narrow_check_size(&format_perfetto, 26, 600000000, false));
+    SAID(text, narrow_check_size(&format_perfetto, 26, 350000000, false));
     ck_assert_str_eq(text, "");
     SAID(text, narrow_check_size(&format_perfetto, 26, 1300000000, false));
     ck_assert_str_eq(text,
                      "gotrace: note: the timeline has 1.3 GB, and the Perfetto UI in a browser "
-                     "without 64-bit WebAssembly loads about 600 MB\n"
-                     "gotrace: note: to see a part: 'gotrace find' searches the trace; --from, "
+                     "without 64-bit WebAssembly loads about 350 MB\n"
+                     "gotrace: note: to see all of it: --detail 100us merges what is shorter "
+                     "than 100 us; to see a part: 'gotrace find' searches the trace; --from, "
                      "--until and --only show less of it; 'gotrace cut' or 'gotrace split --by "
                      "generation' writes a smaller trace; 'gotrace why --to perfetto' shows what a "
                      "slow task, region or goroutine waited for\n");
     SAID(text, narrow_check_size(&format_perfetto, 26, 1300000000, true));
     ck_assert_str_eq(text, "gotrace: note: the timeline has 1.3 GB, and the Perfetto UI in a "
-                           "browser without 64-bit WebAssembly loads about 600 MB\n");
+                           "browser without 64-bit WebAssembly loads about 350 MB\n");
     SAID(text, narrow_check_size(&format_perfetto, 21, 1300000000, false));
     ck_assert_ptr_null(strstr(text, "generation"));
     SAID(text, narrow_check_size(&format_chrome, 21, 1300000000, false));
     ck_assert_ptr_nonnull(strstr(text, "chrome://tracing loads about 537 MB"));
+    ck_assert_ptr_null(strstr(text, "--detail"));
     diag_quiet(true);
     SAID(text, narrow_check_size(&format_chrome, 21, 1300000000, false));
     diag_quiet(false);
@@ -293,17 +295,18 @@ START_TEST(timeline_expected)
 {
     char text[2048];
     bool noted = true;
-    SAID(text, noted = narrow_expect_size(&format_perfetto, 26, 46000000));
+    SAID(text, noted = narrow_expect_size(&format_perfetto, 26, 26900000));
     ck_assert_str_eq(text, "");
     ck_assert(!noted);
     SAID(text, noted = narrow_expect_size(&format_perfetto, 26, 172000000));
     ck_assert(noted);
     const char *first = "gotrace: note: the timeline will be about 826 MB (of a quiet program) "
                         "to 2.2 GB (of a busy one), and the Perfetto UI in a browser without "
-                        "64-bit WebAssembly loads about 600 MB\n";
+                        "64-bit WebAssembly loads about 350 MB\n";
     ck_assert_msg(strncmp(text, first, strlen(first)) == 0, "%s", text);
-    const char *const remedies[] = {"gotrace find", "--from",      "--until",
-                                    "--only",       "gotrace cut", "gotrace why --to perfetto"};
+    const char *const remedies[] = {
+        "--detail 100us",           "gotrace find", "--from", "--until", "--only", "gotrace cut",
+        "gotrace why --to perfetto"};
     for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
         ck_assert_msg(strstr(text, remedies[i]), "%s", remedies[i]);
     SAID(text, noted = narrow_expect_size(&format_html, 26, UINT64_MAX));

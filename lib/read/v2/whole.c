@@ -10,24 +10,36 @@
 #include "core/byte_order.h"
 #include "read/v2/v2.h"
 
-/* A batch in v2->buffer, and the first damage found. */
+/* A batch of events that is looked at. */
+typedef struct lane {
+    const gt_batch *batch;
+    const uint8_t *data, *p, *end;
+    uint64_t last;          /* ticks that the last event does not precede */
+    const uint8_t *damaged; /* the first record that cannot be read; NULL: none */
+} lane;
+
+/* Batches that are looked at together: finding the end of a record takes longer than starting to
+ * look for that of another. */
+enum { LANES = 2 };
+
+/* The first damage found. */
 typedef struct whole {
     gotrace_reader *reader;
     struct gt_v2 *v2;
-    const gt_batch *batch;
     gotrace_error *damage;
-    uint64_t last; /* ticks that the last event of the batch does not precede */
+    uint8_t *buffers[LANES]; /* of a batch each */
     /* Of the generation. */
     gt_map before;      /* by thread: 1 + the index of its last batch so far */
-    gt_map ends;        /* the same: 1 + `last` */
+    gt_map ends;        /* the same: 1 + lane.last */
     uint64_t low, high; /* ticks between which its events are; low > high: unknown */
 } whole;
 
-/* Reports the record at p. */
-static void damaged(const whole *w, const uint8_t *p, const char *what)
+/* Reports the record at p of the batch. */
+static void damaged(const whole *w, const gt_batch *batch, const uint8_t *data, const uint8_t *p,
+                    const char *what)
 {
-    gt_place place = {w->batch->data + (uint64_t)(p - w->v2->buffer),
-                      (uint64_t)(w->batch - w->v2->index.batches), GOTRACE_NO_OFFSET};
+    gt_place place = {batch->data + (uint64_t)(p - data), (uint64_t)(batch - w->v2->index.batches),
+                      GOTRACE_NO_OFFSET};
     gt_error_set(w->damage, GOTRACE_RULE_BATCH_EVENT, place, "%s (type %u)", what, *p);
 }
 
@@ -48,34 +60,45 @@ static inline const uint8_t *skip_numbers(const uint8_t *p, unsigned n)
     return p;
 }
 
-/* Adds the difference of time at p; GT_SLACK bytes can be read. */
-__attribute__((noinline)) static void add_time(whole *w, const uint8_t *p)
+/* The difference of time at p; GT_SLACK bytes can be read. */
+__attribute__((noinline)) static uint64_t time_at(const uint8_t *p)
 {
     uint64_t ticks = 0;
     gt_varint(&p, p + GT_VARINT_MAX, &ticks);
-    w->last += ticks;
+    return ticks;
 }
 
-static void check_events(whole *w, const uint8_t *p, const uint8_t *end)
+/* Moves after a record. False at the end of the batch, and after damage. */
+static inline __attribute__((always_inline)) bool step(lane *l, const gt_v2_shape *shapes)
 {
-    const gt_v2_shape *shapes = w->v2->shapes;
-    w->last = w->batch->time;
-    while (p < end) {
-        const uint8_t *start = p;
-        const gt_v2_shape *shape = &shapes[*p++];
-        bool is_event = shape->flags & GOTRACE_SPEC_TIMED;
-        /* Only large differences of time, of three bytes or more: adding all takes 3 % of a check.
-         */
-        if ((gt_load_le64(p) & 0x8080) == 0x8080)
-            add_time(w, p);
-        p = is_event ? skip_numbers(p, shape->values) : NULL;
-        if (!p || p > end) {
-            damaged(w, start,
-                    is_event ? "an event goes on beyond its batch, or a number of it beyond 64 bits"
-                             : "a record that is not an event");
-            return;
-        }
+    if (l->p == l->end)
+        return false;
+    const uint8_t *start = l->p, *p = start + 1;
+    const gt_v2_shape *shape = &shapes[*start];
+    /* Only large differences of time, of three bytes or more: adding all takes 3 % of a check. */
+    if ((gt_load_le64(p) & 0x8080) == 0x8080)
+        l->last += time_at(p);
+    p = shape->flags & GOTRACE_SPEC_TIMED ? skip_numbers(p, shape->values) : NULL;
+    if (!p || p > l->end) {
+        l->damaged = start;
+        l->p = l->end;
+        return false;
     }
+    l->p = p;
+    return true;
+}
+
+static void step_to_end(lane lanes[LANES], const gt_v2_shape *shapes)
+{
+    lane a = lanes[0], b = lanes[1];
+    while (step(&a, shapes) && step(&b, shapes))
+        continue;
+    while (step(&a, shapes))
+        continue;
+    while (step(&b, shapes))
+        continue;
+    lanes[0] = a;
+    lanes[1] = b;
 }
 
 /* Moves after a record of a table, without its type. NULL: it cannot be read. */
@@ -102,21 +125,22 @@ static const uint8_t *skip_entry(uint8_t type, const uint8_t *p, const uint8_t *
     }
 }
 
-static void check_table(const whole *w, const uint8_t *p, const uint8_t *end)
+static void check_table(const whole *w, const gt_batch *batch, const uint8_t *data, size_t size)
 {
+    const uint8_t *p = data, *end = data + size;
     bool late = w->reader->summary.version >= GOTRACE_FIRST_SYNC;
-    bool clocks = w->batch->kind == GT_BATCH_SYNC;
-    uint8_t type = w->batch->kind == GT_BATCH_STRINGS   ? GOTRACE_V2_String
-                   : w->batch->kind == GT_BATCH_STACKS  ? GOTRACE_V2_Stack
-                   : w->batch->kind == GT_BATCH_SAMPLES ? GOTRACE_V2_CPUSample
-                                                        : GOTRACE_V2_Frequency;
+    bool clocks = batch->kind == GT_BATCH_SYNC;
+    uint8_t type = batch->kind == GT_BATCH_STRINGS   ? GOTRACE_V2_String
+                   : batch->kind == GT_BATCH_STACKS  ? GOTRACE_V2_Stack
+                   : batch->kind == GT_BATCH_SAMPLES ? GOTRACE_V2_CPUSample
+                                                     : GOTRACE_V2_Frequency;
     p += !clocks || late; /* the marker of the table */
     while (p < end) {
         const uint8_t *start = p++;
         bool known = *start == type || (clocks && late && *start == GOTRACE_V2_ClockSnapshot);
         p = known ? skip_entry(*start, p, end) : NULL;
         if (!p || p > end) {
-            damaged(w, start,
+            damaged(w, batch, data, start,
                     known ? "a record goes on beyond its batch, or is too long"
                           : "a batch of a table contains another record");
             return;
@@ -124,18 +148,17 @@ static void check_table(const whole *w, const uint8_t *p, const uint8_t *end)
     }
 }
 
-static bool check_batch(whole *w)
+/* Reads the data of a batch. False if reading must stop. */
+static bool read_data(whole *w, const gt_batch *batch, unsigned n, size_t *size)
 {
-    size_t size;
-    if (w->batch->kind == GT_BATCH_EXPERIMENT || w->batch->kind == GT_BATCH_END)
-        return true;
-    if (!gt_v2_read_batch(w->reader, w->v2, w->batch, &size))
-        return false;
-    const uint8_t *p = w->v2->buffer;
-    if (w->batch->kind == GT_BATCH_EVENTS)
-        check_events(w, p, p + size);
-    else
-        check_table(w, p, p + size);
+    uint8_t *data = w->buffers[n];
+    if (!data)
+        w->buffers[n] = data = gt_resize(&w->reader->heap, NULL, 0, GT_V2_MAX_BATCH + GT_SLACK);
+    if (!data)
+        return gt_fail_memory(w->reader);
+    if (gt_read_bytes(w->reader, batch->data, data, batch->size, size) < 0)
+        return gt_fail(w->reader);
+    memset(data + *size, 0, GT_SLACK);
     return true;
 }
 
@@ -169,18 +192,18 @@ static bool overlaps(uint64_t begin, uint64_t last, uint64_t next)
     return last > next && (next <= begin || last - next > next - begin);
 }
 
-static bool is_outside(const whole *w)
+static bool is_outside(const whole *w, const lane *l)
 {
     uint64_t size = w->high - w->low;
-    return w->low < w->high && ((w->low > size && w->batch->time < w->low - size) ||
-                                (w->last > w->high && w->last - w->high > size));
+    return w->low < w->high && ((w->low > size && l->batch->time < w->low - size) ||
+                                (l->last > w->high && l->last - w->high > size));
 }
 
 /* Notes that times of the batch, or of the thread's batch before it, are altered. */
-static bool check_times(whole *w)
+static bool check_times(whole *w, const lane *l)
 {
-    const gt_batch *b = w->batch, *batches = w->v2->index.batches;
-    if (b->kind != GT_BATCH_EVENTS || b->m == GT_V2_NO_ID || w->damage->rule != GOTRACE_RULE_NONE)
+    const gt_batch *b = l->batch, *batches = w->v2->index.batches;
+    if (b->m == GT_V2_NO_ID)
         return true;
     size_t before = gt_map_get(&w->before, b->m);
     uint64_t last = gt_map_get(&w->ends, b->m) - 1;
@@ -191,13 +214,13 @@ static bool check_times(whole *w)
             "the batch begins at least %llu ticks before the last event of the thread's previous "
             "batch, which is at 0x%llx",
             (unsigned long long)(last - b->time), (unsigned long long)batches[before - 1].offset);
-    else if (is_outside(w))
+    else if (is_outside(w, l))
         gt_error_set(w->damage, GOTRACE_RULE_CLOCK_BACK, place,
                      "the events of the batch, from %llu ticks on, are far from those of the "
                      "generation",
                      (unsigned long long)b->time);
     return (gt_map_put(&w->before, b->m, (uint64_t)(b - batches) + 1) &&
-            gt_map_put(&w->ends, b->m, w->last < UINT64_MAX ? w->last + 1 : w->last)) ||
+            gt_map_put(&w->ends, b->m, l->last < UINT64_MAX ? l->last + 1 : l->last)) ||
            gt_fail_memory(w->reader);
 }
 
@@ -225,16 +248,16 @@ static bool has_name(const uint8_t *p, const uint8_t *end)
 }
 
 /* Adds what the events or stacks of the batch refer to. */
-static bool find_references(const whole *w, unsigned *found)
+static bool find_references(whole *w, const gt_batch *batch, unsigned *found)
 {
     size_t size;
     uint64_t values[GT_V2_VALUES];
-    bool events = w->batch->kind == GT_BATCH_EVENTS;
-    if (!events && w->batch->kind != GT_BATCH_STACKS)
+    bool events = batch->kind == GT_BATCH_EVENTS;
+    if (!events && batch->kind != GT_BATCH_STACKS)
         return true;
-    if (!gt_v2_read_batch(w->reader, w->v2, w->batch, &size))
+    if (!read_data(w, batch, 0, &size))
         return false;
-    const uint8_t *p = w->v2->buffer, *end = p + size, *next;
+    const uint8_t *p = w->buffers[0], *end = p + size, *next;
     if (!events)
         *found |= has_name(p, end) ? STRINGS : 0;
     for (; events && p < end && *found != (STRINGS | STACKS); p = next) {
@@ -260,8 +283,7 @@ static bool check_tables(whole *w, const gt_generation *g)
     unsigned refers = 0;
     size_t end = g->first + g->count;
     for (size_t i = g->first; i < end && (refers | has) != (STRINGS | STACKS); i++) {
-        w->batch = &w->v2->index.batches[i];
-        if (!find_references(w, &refers))
+        if (!find_references(w, &w->v2->index.batches[i], &refers))
             return false;
     }
     unsigned lost = refers & ~has;
@@ -277,30 +299,78 @@ static bool check_tables(whole *w, const gt_generation *g)
     return true;
 }
 
+/* Checks batches of events, at most LANES. */
+static bool check_events(whole *w, const gt_batch *batches, size_t count)
+{
+    const gt_v2_shape *shapes = w->v2->shapes;
+    lane lanes[LANES] = {0};
+    size_t size;
+    for (unsigned n = 0; n < count; n++) {
+        if (!read_data(w, &batches[n], n, &size))
+            return false;
+        const uint8_t *data = w->buffers[n];
+        lanes[n] = (lane){&batches[n], data, data, data + size, batches[n].time, NULL};
+    }
+    step_to_end(lanes, shapes);
+    for (unsigned n = 0; n < count && w->damage->rule == GOTRACE_RULE_NONE; n++) {
+        const uint8_t *at = lanes[n].damaged;
+        if (at)
+            damaged(w, &batches[n], lanes[n].data, at,
+                    shapes[*at].flags & GOTRACE_SPEC_TIMED
+                        ? "an event goes on beyond its batch, or a number of it beyond 64 bits"
+                        : "a record that is not an event");
+        else if (!check_times(w, &lanes[n]))
+            return false;
+    }
+    return true;
+}
+
+static bool check_table_batch(whole *w, const gt_batch *batch)
+{
+    size_t size;
+    if (batch->kind == GT_BATCH_EXPERIMENT || batch->kind == GT_BATCH_END)
+        return true;
+    if (!read_data(w, batch, 0, &size))
+        return false;
+    check_table(w, batch, w->buffers[0], size);
+    return true;
+}
+
 static bool check_generation(whole *w, const gt_generation *g)
 {
     bool done = true;
+    const gt_batch *b = &w->v2->index.batches[g->first], *end = b + g->count;
     w->before = w->ends = (gt_map){.heap = &w->reader->heap};
     find_frame(w, g);
-    for (size_t i = g->first;
-         done && i < g->first + g->count && w->damage->rule == GOTRACE_RULE_NONE; i++) {
-        w->batch = &w->v2->index.batches[i];
-        done = check_batch(w) && check_times(w);
+    while (done && b < end && w->damage->rule == GOTRACE_RULE_NONE) {
+        size_t count = 0;
+        while (count < LANES && b + count < end && b[count].kind == GT_BATCH_EVENTS)
+            count++;
+        done = count > 0 ? check_events(w, b, count) : check_table_batch(w, b);
+        b += count > 0 ? count : 1;
     }
     gt_map_free(&w->before);
     gt_map_free(&w->ends);
     return done;
 }
 
-bool gt_v2_find_damage(gotrace_reader *reader, gotrace_error *damage)
+static bool check_all(whole *w)
 {
-    struct gt_v2 *v2 = reader->v2;
-    whole w = {.reader = reader, .v2 = v2, .damage = damage};
-    for (size_t i = 0; i < v2->index.generation_count && damage->rule == GOTRACE_RULE_NONE; i++)
-        if (!check_generation(&w, &v2->index.generations[i]))
+    const gt_v2_batches *index = &w->v2->index;
+    for (size_t i = 0; i < index->generation_count && w->damage->rule == GOTRACE_RULE_NONE; i++)
+        if (!check_generation(w, &index->generations[i]))
             return false;
-    for (size_t i = 0; i < v2->index.generation_count && damage->rule == GOTRACE_RULE_NONE; i++)
-        if (!check_tables(&w, &v2->index.generations[i]))
+    for (size_t i = 0; i < index->generation_count && w->damage->rule == GOTRACE_RULE_NONE; i++)
+        if (!check_tables(w, &index->generations[i]))
             return false;
     return true;
+}
+
+bool gt_v2_find_damage(gotrace_reader *reader, gotrace_error *damage)
+{
+    whole w = {.reader = reader, .v2 = reader->v2, .damage = damage};
+    bool done = check_all(&w);
+    for (unsigned n = 0; n < LANES; n++)
+        gt_free(&reader->heap, w.buffers[n], w.buffers[n] ? GT_V2_MAX_BATCH + GT_SLACK : 0);
+    return done;
 }
