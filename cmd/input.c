@@ -1,5 +1,6 @@
 #include "cmd/input.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -7,6 +8,7 @@
 #include "cmd/human.h"
 #include "cmd/progress.h"
 #include "cmd/trace_limits.h"
+#include "formats/common/vector.h"
 #include "gotrace_experimental.h"
 
 /* Whether data is lost because of this problem, so that a recovery can provide more: bytes do not
@@ -24,6 +26,21 @@ static bool loses_data(const gotrace_error *problem)
     }
 }
 
+/* Returns false if reading is to end, because there are too many problems. */
+static bool collect(input *in, const gotrace_error *problem)
+{
+    enum { MOST = 1000 };
+    gotrace_error *larger = in->collected_count < MOST
+                                ? vector_room(in->collected, &in->collected_room,
+                                              in->collected_count, sizeof *larger)
+                                : NULL;
+    if (!larger)
+        return false;
+    in->collected = larger;
+    in->collected[in->collected_count++] = *problem;
+    return true;
+}
+
 /* May be called in the thread that reads. */
 static bool on_problem(void *ctx, const gotrace_error *problem)
 {
@@ -31,6 +48,10 @@ static bool on_problem(void *ctx, const gotrace_error *problem)
     gotrace_error reported = *problem;
     out *before = diag_capture(in->messages);
     in->loses = in->loses || loses_data(problem);
+    if (in->collects) {
+        diag_capture(before);
+        return collect(in, problem);
+    }
     /* Offsets in the recovered trace are not offsets in the file. */
     if (in->damaged)
         reported.offset = reported.batch = reported.event = GOTRACE_NO_OFFSET;
@@ -90,6 +111,16 @@ bool input_open_reader(input *in, session *s, const char *path)
         return false;
     return gotrace_reader_open(in->source, &in->config, &in->reader, &error) >= 0 ||
            fail(in, &error);
+}
+
+void input_end_collecting(input *in, bool add)
+{
+    in->collects = false;
+    for (size_t i = 0; add && i < in->collected_count; i++)
+        on_problem(in, &in->collected[i]);
+    free(in->collected);
+    in->collected = NULL;
+    in->collected_count = in->collected_room = 0;
 }
 
 static void note_speed(const input *in)

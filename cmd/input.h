@@ -11,9 +11,13 @@ typedef struct input {
     gotrace_config config;
     gotrace_source *source;
     gotrace_reader *reader;
-    out *messages;           /* diag_captured of the thread that opened it */
-    double begun;            /* human_clock */
-    bool loses;              /* there is a problem after which data is lost */
+    out *messages; /* diag_captured of the thread that opened it */
+    double begun;  /* human_clock */
+    bool loses;    /* there is a problem after which data is lost */
+    /* While the problems of a reader are collected instead of added to found: recovery_check. */
+    bool collects;
+    gotrace_error *collected;
+    size_t collected_count, collected_room;
     gotrace_source *damaged; /* the damaged source, if source was recovered from it, or NULL */
     uint64_t lost_bytes;     /* that the recovery could not read */
     int recovered;           /* file descriptor of the recovered trace, if damaged is set */
@@ -25,6 +29,9 @@ bool input_open(input *in, session *s, const char *path);
 
 /* Call input_open and open a reader on the file. */
 bool input_open_reader(input *in, session *s, const char *path);
+
+/* Add the problems that were collected to found, or (not add) forget them; collect no more. */
+void input_end_collecting(input *in, bool add);
 
 /* A second reader of the trace, which reports no problem again, or NULL after the error message. */
 gotrace_reader *input_read_again(const input *in);

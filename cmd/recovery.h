@@ -14,6 +14,9 @@
  * reader then reads the recovered trace. With no_recover it reads the data before the damage. */
 bool recovery_open(input *in, session *s, const char *path, bool no_recover);
 
+/* The same, and check the whole trace; problems are added to the findings. */
+bool recovery_check(input *in, session *s, const char *path, bool no_recover);
+
 /* The row of --no-recover, a bool in the struct of options of a verb that opens traces so. */
 /* clang-format off */
 #define NO_RECOVER_OPTION(options, member)                                                         \

@@ -99,10 +99,7 @@ static int validate_file(session *s, const char *path)
     const validate_options *set = (const validate_options *)s->set;
     input in;
     out *o = &s->output.out;
-    if (recovery_open(&in, s, path, set->no_recover)) {
-        if (gotrace_reader_check(in.reader) == GOTRACE_ERROR)
-            findings_add(&in.found, gotrace_reader_error(in.reader));
-    }
+    recovery_check(&in, s, path, set->no_recover);
     if (set->json)
         print_json(o, &in);
     else if (!s->set->quiet)

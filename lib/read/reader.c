@@ -134,6 +134,13 @@ gotrace_status gotrace_reader_index(gotrace_reader *reader)
     return GOTRACE_OK;
 }
 
+/* Whether nothing was found in a trace of the second format, and times are near each other. */
+static bool is_sound(const gotrace_reader *reader)
+{
+    const gotrace_summary *s = &reader->summary;
+    return s->problems == 0 && s->warnings == 0 && s->consequences == 0 && !reader->v2->has_far;
+}
+
 gotrace_status gotrace_reader_find_damage(gotrace_reader *reader, gotrace_error *damage)
 {
     damage->rule = GOTRACE_RULE_NONE;
@@ -141,7 +148,8 @@ gotrace_status gotrace_reader_find_damage(gotrace_reader *reader, gotrace_error 
         return GOTRACE_ERROR;
     if (!reader->v2)
         *damage = reader->index.damage;
-    else if (reader->stage == GT_INDEXED && !gt_v2_find_damage(reader, damage))
+    else if ((reader->stage == GT_INDEXED || (reader->stage == GT_ENDED && !is_sound(reader))) &&
+             !gt_v2_find_damage(reader, damage))
         return GOTRACE_ERROR;
     return GOTRACE_OK;
 }

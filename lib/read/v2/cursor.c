@@ -24,11 +24,26 @@ static bool check_start(gotrace_reader *reader, const gt_v2_cursor *c, const gt_
                (long long)by, (unsigned long long)v2->index.batches[c->batch].offset);
 }
 
+static void note_time(struct gt_v2 *v2, int64_t time)
+{
+    v2->has_far = v2->has_far || time < v2->frame_begin || time > v2->frame_end;
+}
+
+/* Notes the time of the last event of the batch. */
+static void end_batch(struct gt_v2 *v2, const gt_v2_cursor *c)
+{
+    if (c->time != 0)
+        note_time(v2, c->time);
+}
+
 static bool open_batch(gotrace_reader *reader, gt_v2_cursor *c)
 {
-    const gt_batch *batch = &reader->v2->index.batches[c->next_batch];
+    struct gt_v2 *v2 = reader->v2;
+    const gt_batch *batch = &v2->index.batches[c->next_batch];
     if (c->batch != GT_NONE && !check_start(reader, c, batch))
         return false;
+    end_batch(v2, c);
+    note_time(v2, gt_v2_ns(batch->time, v2->ns_per_tick));
     c->batch = c->next_batch;
     c->next_batch = batch->next;
     gt_file_window_move(&c->w, batch->data, batch->data + batch->size);
@@ -165,6 +180,7 @@ bool gt_v2_cursor_fill(gotrace_reader *reader, gt_v2_cursor *c)
     reader->summary.records += n;
     reader->v2->index.generations[reader->v2->current].summary.timed_records += n;
     if (n == 0) {
+        end_batch(reader->v2, c);
         c->has_head = false;
         gt_file_window_close(reader, &c->w);
     }
@@ -220,10 +236,22 @@ static bool create_cursors(gotrace_reader *reader, struct gt_v2 *v2, const gt_ge
     return ok || gt_fail_memory(reader);
 }
 
+static void set_frame(struct gt_v2 *v2, const gt_generation *g)
+{
+    uint64_t low, high;
+    gt_v2_find_frame(v2, g, &low, &high);
+    bool known = low < high;
+    uint64_t size = high - low;
+    v2->frame_begin = known && low > size ? gt_v2_ns(low - size, v2->ns_per_tick) : INT64_MIN;
+    v2->frame_end = known && high <= UINT64_MAX - size ? gt_v2_ns(high + size, v2->ns_per_tick)
+                                                       : INT64_MAX;
+}
+
 bool gt_v2_open_cursors(gotrace_reader *reader, struct gt_v2 *v2, gt_generation *g)
 {
     enum { ALL_WINDOWS = 8 << 20, LEAST_WINDOW = 1024, ALL_EVENTS = 4 << 20, MOST = 64 };
     v2->cursors.count = 0;
+    set_frame(v2, g);
     if (!create_cursors(reader, v2, g))
         return false;
     size_t n = v2->cursors.count, window = GT_V2_MAX_BATCH;

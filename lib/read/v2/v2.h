@@ -205,8 +205,10 @@ struct gt_v2 {
     uint64_t initial;    /* number of the first generation with events; 0 before that */
     double ns_per_tick;
     int64_t rounding; /* ns by which rounding may make an event of the generation too early */
-    bool entered;     /* a generation has begun */
-    uint8_t *buffer;  /* a batch of a table, or one that is read ahead */
+    int64_t frame_begin, frame_end; /* ns: an event outside is far from those of the generation */
+    bool has_far;                   /* there was such an event, in this or an earlier generation */
+    bool entered;                   /* a generation has begun */
+    uint8_t *buffer;                /* a batch of a table, or one that is read ahead */
     gt_v2_tables tables;
     gt_v2_cursors cursors;
     gt_v2_order order;
@@ -261,6 +263,10 @@ const uint8_t *gt_v2_read_record(const struct gt_v2 *v2, const uint8_t *p, const
 /* Sets *damage to the first damage that makes reading lose bytes or tables, if there is any. False
  * if reading must stop. */
 bool gt_v2_find_damage(gotrace_reader *reader, gotrace_error *damage);
+/* The ticks between which the events of a generation are; *low > *high: they are not known. An
+ * event that is further away than these from each other is far from them. */
+void gt_v2_find_frame(const struct gt_v2 *v2, const gt_generation *g, uint64_t *low,
+                      uint64_t *high);
 
 /* gt_v2_start initialises the state. gt_v2_thread_of: the thread with that id, created if
  * necessary. */

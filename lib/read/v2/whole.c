@@ -167,22 +167,22 @@ static bool read_data(whole *w, const gt_batch *batch, unsigned n, size_t *size)
 /* Go's tracer writes the first strings of a generation before its first event, and its stacks after
  * the last one; other writers may not. Source: Go 1.27, runtime/trace.go, traceAdvance and
  * traceRegisterLabelsAndReasons. */
-static void find_frame(whole *w, const gt_generation *g)
+void gt_v2_find_frame(const struct gt_v2 *v2, const gt_generation *g, uint64_t *low, uint64_t *high)
 {
     size_t outside = 0;
-    w->low = UINT64_MAX;
-    w->high = 0;
-    const gt_batch *first = &w->v2->index.batches[g->first], *end = first + g->count;
+    *low = UINT64_MAX;
+    *high = 0;
+    const gt_batch *first = &v2->index.batches[g->first], *end = first + g->count;
     for (const gt_batch *b = first; b < end; b++) {
-        if (b->kind == GT_BATCH_STRINGS && b->time < w->low)
-            w->low = b->time;
-        if (b->kind == GT_BATCH_STACKS && b->time > w->high)
-            w->high = b->time;
+        if (b->kind == GT_BATCH_STRINGS && b->time < *low)
+            *low = b->time;
+        if (b->kind == GT_BATCH_STACKS && b->time > *high)
+            *high = b->time;
     }
     for (const gt_batch *b = first; b < end; b++)
-        outside += b->kind == GT_BATCH_EVENTS && (b->time < w->low || b->time > w->high);
+        outside += b->kind == GT_BATCH_EVENTS && (b->time < *low || b->time > *high);
     if (outside > 1) /* not a single altered batch */
-        w->low = UINT64_MAX;
+        *low = UINT64_MAX;
 }
 
 /* Clocks that differ make a thread's batches overlap a little, altered times by any amount: what
@@ -341,7 +341,7 @@ static bool check_generation(whole *w, const gt_generation *g)
     bool done = true;
     const gt_batch *b = &w->v2->index.batches[g->first], *end = b + g->count;
     w->before = w->ends = (gt_map){.heap = &w->reader->heap};
-    find_frame(w, g);
+    gt_v2_find_frame(w->v2, g, &w->low, &w->high);
     while (done && b < end && w->damage->rule == GOTRACE_RULE_NONE) {
         size_t count = 0;
         while (count < LANES && b + count < end && b[count].kind == GT_BATCH_EVENTS)
