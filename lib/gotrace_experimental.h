@@ -89,7 +89,7 @@ GOTRACE_API const gotrace_range_spec *gotrace_range_spec_of(gotrace_range range)
  * gotrace_reader_index (which is called first) reports, or whether times are altered so much that
  * events are far from their place: then *damage is the first such place, otherwise its rule is
  * GOTRACE_RULE_NONE. It is not reported before gotrace_reader_next reads it. After
- * gotrace_reader_check has returned GOTRACE_END, this takes time only if problems were found.
+ * gotrace_reader_check has returned GOTRACE_END, this takes time only if there is a sign of damage.
  * Returns GOTRACE_OK or GOTRACE_ERROR. */
 GOTRACE_API gotrace_status gotrace_reader_find_damage(gotrace_reader *reader,
                                                       gotrace_error *damage);

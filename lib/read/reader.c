@@ -134,11 +134,12 @@ gotrace_status gotrace_reader_index(gotrace_reader *reader)
     return GOTRACE_OK;
 }
 
-/* Whether nothing was found in a trace of the second format, and times are near each other. */
+/* Whether reading a trace of the second format found nothing that is a sign of damage. */
 static bool is_sound(const gotrace_reader *reader)
 {
     const gotrace_summary *s = &reader->summary;
-    return s->problems == 0 && s->warnings == 0 && s->consequences == 0 && !reader->v2->has_far;
+    return s->problems == 0 && s->consequences == 0 && s->warnings == reader->v2->clock_warnings &&
+           !reader->v2->times_altered;
 }
 
 gotrace_status gotrace_reader_find_damage(gotrace_reader *reader, gotrace_error *damage)

@@ -407,7 +407,8 @@ static bool adopt_state(gotrace_reader *reader, const job *j)
     }
     v2->generation = alone->generation;
     v2->ns_per_tick = alone->ns_per_tick;
-    v2->has_far = v2->has_far || alone->has_far;
+    v2->times_altered = v2->times_altered || alone->times_altered;
+    v2->clock_warnings += alone->clock_warnings;
     adopt_times(reader, alone);
     add_counts(&reader->summary, &j->job.reader->summary);
     gt_progress(reader, j->job.reader->progress_done);

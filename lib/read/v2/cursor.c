@@ -9,24 +9,38 @@
 
 #include "read/v2/v2.h"
 
+/* Whether times of the batch or of the one before are altered: see gt_v2_find_damage. */
+static bool overlaps(int64_t begin, int64_t last, int64_t next)
+{
+    return next <= begin || gt_time_between(next, last) > gt_time_between(begin, next);
+}
+
 /* A thread begins a batch after the last event of the one before. Source: Go 1.27,
  * runtime/tracebuf.go, traceWriter.refill. */
 static bool check_start(gotrace_reader *reader, const gt_v2_cursor *c, const gt_batch *batch)
 {
-    const struct gt_v2 *v2 = reader->v2;
-    int64_t by = gt_time_between(gt_v2_ns(batch->time, v2->ns_per_tick), c->time);
-    return !c->thread || by <= v2->rounding ||
-           gt_report(
-               reader, GOTRACE_RULE_CLOCK_BACK,
-               (gt_place){batch->offset, c->next_batch, GOTRACE_NO_OFFSET},
-               "the batch begins %lld ns before the last event of the thread's previous batch, "
-               "which is at 0x%llx",
-               (long long)by, (unsigned long long)v2->index.batches[c->batch].offset);
+    struct gt_v2 *v2 = reader->v2;
+    const gt_batch *before = &v2->index.batches[c->batch];
+    int64_t next = gt_v2_ns(batch->time, v2->ns_per_tick);
+    int64_t by = gt_time_between(next, c->time);
+    if (!c->thread || by <= v2->rounding)
+        return true;
+    uint64_t warnings = reader->summary.warnings;
+    bool go_on = gt_report(reader, GOTRACE_RULE_CLOCK_BACK,
+                           (gt_place){batch->offset, c->next_batch, GOTRACE_NO_OFFSET},
+                           "the batch begins %lld ns before the last event of the thread's "
+                           "previous batch, which is at 0x%llx",
+                           (long long)by, (unsigned long long)before->offset);
+    if (overlaps(gt_v2_ns(before->time, v2->ns_per_tick), c->time, next))
+        v2->times_altered = true;
+    else
+        v2->clock_warnings += reader->summary.warnings - warnings;
+    return go_on;
 }
 
 static void note_time(struct gt_v2 *v2, int64_t time)
 {
-    v2->has_far = v2->has_far || time < v2->frame_begin || time > v2->frame_end;
+    v2->times_altered = v2->times_altered || time < v2->frame_begin || time > v2->frame_end;
 }
 
 /* Notes the time of the last event of the batch. */

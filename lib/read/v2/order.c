@@ -107,6 +107,7 @@ static bool report_unused(gotrace_reader *reader, struct gt_v2 *v2, const gt_gen
 static bool report_generation(gotrace_reader *reader, struct gt_v2 *v2, const gt_generation *g)
 {
     gt_v2_disorder *b = &v2->output.disorder;
+    uint64_t warnings = reader->summary.warnings;
     if (b->count &&
         !gt_report(reader, GOTRACE_RULE_CLOCK_BACK, GT_AT(b->offset),
                    "%llu event%s earlier than the event that caused %s (by up to %lld ns)%s",
@@ -115,6 +116,7 @@ static bool report_generation(gotrace_reader *reader, struct gt_v2 *v2, const gt
                    b->count == 1 ? "it" : "them", (long long)b->most,
                    b->count == 1 ? "" : "; this is the first"))
         return false;
+    v2->clock_warnings += reader->summary.warnings - warnings;
     *b = (gt_v2_disorder){.latest = INT64_MIN}; /* generations may overlap */
     if (gt_faults_generation(&reader->faults) && !gt_end_fault(reader))
         return false;

@@ -206,9 +206,12 @@ struct gt_v2 {
     double ns_per_tick;
     int64_t rounding; /* ns by which rounding may make an event of the generation too early */
     int64_t frame_begin, frame_end; /* ns: an event outside is far from those of the generation */
-    bool has_far;                   /* there was such an event, in this or an earlier generation */
-    bool entered;                   /* a generation has begun */
-    uint8_t *buffer;                /* a batch of a table, or one that is read ahead */
+    /* What gt_v2_find_damage would find of times, in this and earlier generations; and the number
+     * of warnings that say nothing of it. */
+    bool times_altered;
+    uint64_t clock_warnings;
+    bool entered;    /* a generation has begun */
+    uint8_t *buffer; /* a batch of a table, or one that is read ahead */
     gt_v2_tables tables;
     gt_v2_cursors cursors;
     gt_v2_order order;
