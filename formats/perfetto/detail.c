@@ -71,31 +71,64 @@ void detail_init(perfetto *p, int64_t least)
         p->parts &= ~(1U << PART_FLOWS);
 }
 
-static void part_free(part *m)
+/* Slices and short fields are used again, because there is one for each event. */
+enum { SHORT_FIELDS = 56 };
+
+static void *spare_take(void **spares, size_t size)
+{
+    void *taken = *spares;
+
+    if (!taken)
+        return malloc(size);
+    memcpy(spares, taken, sizeof *spares);
+    return taken;
+}
+
+static void spare_put(void **spares, void *put)
+{
+    memcpy(put, spares, sizeof *spares);
+    *spares = put;
+}
+
+static void spares_free(void **spares)
+{
+    while (*spares)
+        free(spare_take(spares, 0));
+}
+
+static void fields_free(perfetto *p, fields *f)
+{
+    if (f && f->size <= SHORT_FIELDS)
+        spare_put(&p->detail.spare_fields, f);
+    else
+        free(f);
+}
+
+static void part_free(perfetto *p, part *m)
 {
     if (!m)
         return;
-    free(m->first);
-    free(m->last);
+    fields_free(p, m->first);
+    fields_free(p, m->last);
     free(m);
 }
 
-static void slice_free(slice *s)
+static void slice_free(perfetto *p, slice *s)
 {
-    part_free(s->part);
-    free(s->first);
-    free(s);
+    part_free(p, s->part);
+    fields_free(p, s->first);
+    spare_put(&p->detail.spare_slices, s);
 }
 
-static void track_free(track *t)
+static void track_free(perfetto *p, track *t)
 {
     while (t->open) {
         slice *s = t->open;
         t->open = s->outer;
-        slice_free(s);
+        slice_free(p, s);
     }
-    part_free(t->part);
-    free(t->description);
+    part_free(p, t->part);
+    fields_free(p, t->description);
 }
 
 void detail_free(perfetto *p)
@@ -105,8 +138,10 @@ void detail_free(perfetto *p)
     void *value;
 
     while (idmap_next(&p->detail.tracks, &cursor, &id, &value))
-        track_free(value);
+        track_free(p, value);
     idmap_free(&p->detail.tracks);
+    spares_free(&p->detail.spare_slices);
+    spares_free(&p->detail.spare_fields);
     free(p->detail.taken);
 }
 
@@ -154,7 +189,9 @@ static const fields *take(perfetto *p, size_t mark)
 /* NULL if memory is refused. */
 static fields *copy(perfetto *p, const fields *f)
 {
-    fields *made = malloc(sizeof *made + f->size);
+    bool is_short = f->size <= SHORT_FIELDS;
+    fields *made = is_short ? spare_take(&p->detail.spare_fields, sizeof *made + SHORT_FIELDS)
+                            : malloc(sizeof *made + f->size);
 
     if (!made) {
         protobuf_fail(&p->w);
@@ -201,7 +238,7 @@ void detail_show_track(perfetto *p, uint64_t id)
     put(p, description);
     protobuf_close(&p->w, mark);
     packet_close(p);
-    free(description);
+    fields_free(p, description);
 }
 
 /* ---- merging ------------------------------------------------------------------------------- */
@@ -256,7 +293,7 @@ static void part_flush(perfetto *p, uint64_t id, track *t, slice *in)
     part_write(p, id, m);
     if (t->shown_until < m->end)
         t->shown_until = m->end;
-    part_free(m);
+    part_free(p, m);
 }
 
 /* Writes the begin of the slice if it was not written. */
@@ -307,20 +344,20 @@ static void part_add(part *m, int64_t begin, int64_t end, unsigned merged, const
 }
 
 /* No longer a single slice or instant. */
-static void part_is_several(part *m)
+static void part_is_several(perfetto *p, part *m)
 {
-    free(m->first);
-    free(m->last);
+    fields_free(p, m->first);
+    fields_free(p, m->last);
     m->first = m->last = NULL;
 }
 
 static void take_begin(perfetto *p, track *t, unsigned merged, const fields *taken)
 {
     fields *first = copy(p, taken);
-    slice *s = first ? malloc(sizeof *s) : NULL;
+    slice *s = first ? spare_take(&p->detail.spare_slices, sizeof *s) : NULL;
 
     if (!s) {
-        free(first);
+        fields_free(p, first);
         protobuf_fail(&p->w);
         return;
     }
@@ -338,7 +375,7 @@ static void take_instant(perfetto *p, uint64_t id, track *t, unsigned merged, co
     if (is_new)
         m->first = copy(p, taken);
     else
-        part_is_several(m);
+        part_is_several(p, m);
     part_add(m, p->time, p->time, merged, NULL);
     if (m->end - m->begin >= p->detail.least)
         part_flush(p, id, t, t->open);
@@ -357,7 +394,7 @@ static void merge_slice(perfetto *p, uint64_t id, track *t, slice *s, const fiel
         m->last = copy(p, taken);
         s->first = NULL;
     } else {
-        part_is_several(m);
+        part_is_several(p, m);
     }
     part_add(m, s->begin, p->time, s->merged, s->part);
     if (m->end - m->begin >= p->detail.least)
@@ -378,7 +415,7 @@ static void take_end(perfetto *p, uint64_t id, track *t, const fields *taken)
         merge_slice(p, id, t, s, taken);
     }
     t->open = s->outer;
-    slice_free(s);
+    slice_free(p, s);
 }
 
 bool detail_take(perfetto *p)
@@ -387,14 +424,15 @@ bool detail_take(perfetto *p)
     unsigned merged = d->merged;
     size_t body = d->body;
     bool ends = d->type == SLICE_END;
-    const track *known = ends ? idmap_find(&d->tracks, d->track) : NULL;
+    track *t = idmap_find(&d->tracks, d->track);
 
     d->body = 0;
     if (!ends)
         d->merged = MERGED_NONE;
-    if (p->w.failed || p->before_window || (ends ? !known || !known->open : !merged))
+    if (p->w.failed || p->before_window || (ends ? !t || !t->open : !merged))
         return false;
-    track *t = track_get(p, d->track);
+    if (!t)
+        t = track_get(p, d->track);
     p->written = d->written;
     const fields *taken = t ? take(p, body) : NULL;
     if (!taken)
@@ -428,7 +466,7 @@ void detail_hold(perfetto *p, uint32_t id, uint64_t parent)
         above->children++;
     }
     const fields *taken = take(p, p->event + 1);
-    free(t->description);
+    fields_free(p, t->description);
     t->description = taken ? copy(p, taken) : NULL;
 }
 
@@ -447,7 +485,7 @@ static void merge_track(perfetto *p, track *t, uint64_t other, unsigned merged)
     part *m = part_at(p, other, into, NULL, begin, &is_new);
     if (!m)
         return;
-    part_is_several(m);
+    part_is_several(p, m);
     if (is_new && !merged && begin == more->begin) {
         m->first = more->first;
         m->last = more->last;
@@ -476,7 +514,7 @@ void detail_end_track(perfetto *p, uint64_t id, uint64_t other, unsigned merged)
     } else {
         merge_track(p, t, other, merged);
     }
-    track_free(t);
+    track_free(p, t);
     idmap_remove(&p->detail.tracks, id);
 }
 

@@ -52,6 +52,8 @@ typedef struct perfetto_detail {
     int64_t written; /* time of the packet before */
     void *taken;     /* the fields of an event, once they are removed from the output */
     size_t room;     /* bytes of that */
+    /* Memory to be used again: detail.c. */
+    void *spare_slices, *spare_fields;
 } perfetto_detail;
 
 #endif
