@@ -357,7 +357,7 @@ static perfetto_name full_name(perfetto *p, perfetto_goroutine *g)
     return intern_value(p, function->text, function->size);
 }
 
-/* What --detail merges the state as. */
+/* What --detail merges the state as; goroutines have no others. */
 static unsigned merged_state(unsigned state)
 {
     static const uint8_t merged[GOTRACE_STATE_ABANDONED + 1] = {
@@ -367,7 +367,7 @@ static unsigned merged_state(unsigned state)
         [GOTRACE_STATE_SYSCALL] = MERGED_SYSCALL,
     };
 
-    return merged[state];
+    return merged[state] ? merged[state] : MERGED_WAITING;
 }
 
 /* Ends the slice of the goroutine's state and begins that of the next. */
