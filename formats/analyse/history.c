@@ -94,8 +94,7 @@ static inline __attribute__((always_inline)) void add_state(run *r, path_gorouti
     own->record = (uint32_t)(r->p->history.count - 1);
 }
 
-static inline __attribute__((always_inline)) void state_changed(void *ctx, goroutine *g,
-                                                                const gotrace_event *e)
+static inline void state_changed(void *ctx, goroutine *g, const gotrace_event *e)
 {
     (void)e;
     path_goroutine *own = (path_goroutine *)g;

@@ -117,8 +117,7 @@ static inline __attribute__((always_inline)) void add_interval(run *r, stat_goro
 }
 
 /* Part of states_step, which is expanded once. */
-static inline __attribute__((always_inline)) void
-interval_ends(void *ctx, goroutine *g, const interval *i, const gotrace_event *e)
+static inline void interval_ends(void *ctx, goroutine *g, const interval *i, const gotrace_event *e)
 {
     run *r = ctx;
     stat_goroutine *own = (stat_goroutine *)g;
