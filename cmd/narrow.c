@@ -42,7 +42,7 @@ static void advise(const format *target, int version)
               "less of it; 'gotrace cut'%s writes a smaller trace; 'gotrace why --to perfetto' "
               "shows what a slow task, region or goroutine waited for",
               target == &format_perfetto
-                  ? "to see all of it: --detail 100us merges what is shorter than 100 us; "
+                  ? "to see all of it: --detail TIME, such as 100us, merges what is shorter; "
                   : "",
               version >= GOTRACE_FIRST_V2 ? " or 'gotrace split --by generation'" : "");
 }

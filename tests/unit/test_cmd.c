@@ -270,8 +270,8 @@ START_TEST(timeline_too_large)
     ck_assert_str_eq(text,
                      "gotrace: note: the timeline has 1.3 GB, and the Perfetto UI in a browser "
                      "without 64-bit WebAssembly loads about 350 MB\n"
-                     "gotrace: note: to see all of it: --detail 100us merges what is shorter "
-                     "than 100 us; to see a part: 'gotrace find' searches the trace; --from, "
+                     "gotrace: note: to see all of it: --detail TIME, such as 100us, merges what "
+                     "is shorter; to see a part: 'gotrace find' searches the trace; --from, "
                      "--until and --only show less of it; 'gotrace cut' or 'gotrace split --by "
                      "generation' writes a smaller trace; 'gotrace why --to perfetto' shows what a "
                      "slow task, region or goroutine waited for\n");
@@ -304,9 +304,13 @@ START_TEST(timeline_expected)
                         "to 2.2 GB (of a busy one), and the Perfetto UI in a browser without "
                         "64-bit WebAssembly loads about 350 MB\n";
     ck_assert_msg(strncmp(text, first, strlen(first)) == 0, "%s", text);
-    const char *const remedies[] = {
-        "--detail 100us",           "gotrace find", "--from", "--until", "--only", "gotrace cut",
-        "gotrace why --to perfetto"};
+    const char *const remedies[] = {"--detail TIME",
+                                    "gotrace find",
+                                    "--from",
+                                    "--until",
+                                    "--only",
+                                    "gotrace cut",
+                                    "gotrace why --to perfetto"};
     for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
         ck_assert_msg(strstr(text, remedies[i]), "%s", remedies[i]);
     SAID(text, noted = narrow_expect_size(&format_html, 26, UINT64_MAX));

@@ -9,12 +9,6 @@
 
 #include "read/v2/v2.h"
 
-/* Whether times of the batch or of the one before are altered: see gt_v2_find_damage. */
-static bool overlaps(int64_t begin, int64_t last, int64_t next)
-{
-    return next <= begin || gt_time_between(next, last) > gt_time_between(begin, next);
-}
-
 /* A thread begins a batch after the last event of the one before. Source: Go 1.27,
  * runtime/tracebuf.go, traceWriter.refill. */
 static bool check_start(gotrace_reader *reader, const gt_v2_cursor *c, const gt_batch *batch)
@@ -31,7 +25,8 @@ static bool check_start(gotrace_reader *reader, const gt_v2_cursor *c, const gt_
                            "the batch begins %lld ns before the last event of the thread's "
                            "previous batch, which is at 0x%llx",
                            (long long)by, (unsigned long long)before->offset);
-    if (overlaps(gt_v2_ns(before->time, v2->ns_per_tick), c->time, next))
+    if (gt_v2_overlaps((uint64_t)gt_v2_ns(before->time, v2->ns_per_tick), (uint64_t)c->time,
+                       (uint64_t)next))
         v2->times_altered = true;
     else
         v2->clock_warnings += reader->summary.warnings - warnings;
@@ -252,13 +247,10 @@ static bool create_cursors(gotrace_reader *reader, struct gt_v2 *v2, const gt_ge
 
 static void set_frame(struct gt_v2 *v2, const gt_generation *g)
 {
-    uint64_t low, high;
-    gt_v2_find_frame(v2, g, &low, &high);
-    bool known = low < high;
-    uint64_t size = high - low;
-    v2->frame_begin = known && low > size ? gt_v2_ns(low - size, v2->ns_per_tick) : INT64_MIN;
-    v2->frame_end = known && high <= UINT64_MAX - size ? gt_v2_ns(high + size, v2->ns_per_tick)
-                                                       : INT64_MAX;
+    uint64_t begin, end;
+    gt_v2_find_frame(v2, g, &begin, &end);
+    v2->frame_begin = gt_v2_ns(begin, v2->ns_per_tick);
+    v2->frame_end = end < UINT64_MAX ? gt_v2_ns(end, v2->ns_per_tick) : INT64_MAX;
 }
 
 bool gt_v2_open_cursors(gotrace_reader *reader, struct gt_v2 *v2, gt_generation *g)

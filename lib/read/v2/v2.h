@@ -266,10 +266,18 @@ const uint8_t *gt_v2_read_record(const struct gt_v2 *v2, const uint8_t *p, const
 /* Sets *damage to the first damage that makes reading lose bytes or tables, if there is any. False
  * if reading must stop. */
 bool gt_v2_find_damage(gotrace_reader *reader, gotrace_error *damage);
-/* The ticks between which the events of a generation are; *low > *high: they are not known. An
- * event that is further away than these from each other is far from them. */
-void gt_v2_find_frame(const struct gt_v2 *v2, const gt_generation *g, uint64_t *low,
-                      uint64_t *high);
+/* Ticks between which the events of a generation are, with the same time again before and after
+ * them: an event outside is far from them. All ticks if that is not known. */
+void gt_v2_find_frame(const struct gt_v2 *v2, const gt_generation *g, uint64_t *begin,
+                      uint64_t *end);
+
+/* Whether times of a thread's batch, from `begin` to `last`, or of its next one are altered. Clocks
+ * that differ make batches overlap a little, altered times by any amount: what counts is an overlap
+ * larger than the time from one to the next. */
+static inline bool gt_v2_overlaps(uint64_t begin, uint64_t last, uint64_t next)
+{
+    return last > next && (next <= begin || last - next > next - begin);
+}
 
 /* gt_v2_start initialises the state. gt_v2_thread_of: the thread with that id, created if
  * necessary. */

@@ -29,9 +29,9 @@ typedef struct whole {
     gotrace_error *damage;
     uint8_t *buffers[LANES]; /* of a batch each */
     /* Of the generation. */
-    gt_map before;      /* by thread: 1 + the index of its last batch so far */
-    gt_map ends;        /* the same: 1 + lane.last */
-    uint64_t low, high; /* ticks between which its events are; low > high: unknown */
+    gt_map before;                   /* by thread: 1 + the index of its last batch so far */
+    gt_map ends;                     /* the same: 1 + lane.last */
+    uint64_t frame_begin, frame_end; /* ticks: gt_v2_find_frame */
 } whole;
 
 /* Reports the record at p of the batch. */
@@ -167,36 +167,25 @@ static bool read_data(whole *w, const gt_batch *batch, unsigned n, size_t *size)
 /* Go's tracer writes the first strings of a generation before its first event, and its stacks after
  * the last one; other writers may not. Source: Go 1.27, runtime/trace.go, traceAdvance and
  * traceRegisterLabelsAndReasons. */
-void gt_v2_find_frame(const struct gt_v2 *v2, const gt_generation *g, uint64_t *low, uint64_t *high)
+void gt_v2_find_frame(const struct gt_v2 *v2, const gt_generation *g, uint64_t *begin,
+                      uint64_t *end)
 {
     size_t outside = 0;
-    *low = UINT64_MAX;
-    *high = 0;
-    const gt_batch *first = &v2->index.batches[g->first], *end = first + g->count;
-    for (const gt_batch *b = first; b < end; b++) {
-        if (b->kind == GT_BATCH_STRINGS && b->time < *low)
-            *low = b->time;
-        if (b->kind == GT_BATCH_STACKS && b->time > *high)
-            *high = b->time;
+    uint64_t low = UINT64_MAX, high = 0;
+    const gt_batch *first = &v2->index.batches[g->first], *after = first + g->count;
+    for (const gt_batch *b = first; b < after; b++) {
+        if (b->kind == GT_BATCH_STRINGS && b->time < low)
+            low = b->time;
+        if (b->kind == GT_BATCH_STACKS && b->time > high)
+            high = b->time;
     }
-    for (const gt_batch *b = first; b < end; b++)
-        outside += b->kind == GT_BATCH_EVENTS && (b->time < *low || b->time > *high);
-    if (outside > 1) /* not a single altered batch */
-        *low = UINT64_MAX;
-}
-
-/* Clocks that differ make a thread's batches overlap a little, altered times by any amount: what
- * counts is an overlap larger than the time from one to the next. */
-static bool overlaps(uint64_t begin, uint64_t last, uint64_t next)
-{
-    return last > next && (next <= begin || last - next > next - begin);
-}
-
-static bool is_outside(const whole *w, const lane *l)
-{
-    uint64_t size = w->high - w->low;
-    return w->low < w->high && ((w->low > size && l->batch->time < w->low - size) ||
-                                (l->last > w->high && l->last - w->high > size));
+    for (const gt_batch *b = first; b < after; b++)
+        outside += b->kind == GT_BATCH_EVENTS && (b->time < low || b->time > high);
+    /* not a single altered batch */
+    bool known = low < high && outside <= 1;
+    uint64_t size = high - low;
+    *begin = known && low > size ? low - size : 0;
+    *end = known && high <= UINT64_MAX - size ? high + size : UINT64_MAX;
 }
 
 /* Notes that times of the batch, or of the thread's batch before it, are altered. */
@@ -208,13 +197,13 @@ static bool check_times(whole *w, const lane *l)
     size_t before = gt_map_get(&w->before, b->m);
     uint64_t last = gt_map_get(&w->ends, b->m) - 1;
     gt_place place = {b->offset, (uint64_t)(b - batches), GOTRACE_NO_OFFSET};
-    if (before && overlaps(batches[before - 1].time, last, b->time))
+    if (before && gt_v2_overlaps(batches[before - 1].time, last, b->time))
         gt_error_set(
             w->damage, GOTRACE_RULE_CLOCK_BACK, place,
             "the batch begins at least %llu ticks before the last event of the thread's previous "
             "batch, which is at 0x%llx",
             (unsigned long long)(last - b->time), (unsigned long long)batches[before - 1].offset);
-    else if (is_outside(w, l))
+    else if (b->time < w->frame_begin || l->last > w->frame_end)
         gt_error_set(w->damage, GOTRACE_RULE_CLOCK_BACK, place,
                      "the events of the batch, from %llu ticks on, are far from those of the "
                      "generation",
@@ -341,7 +330,7 @@ static bool check_generation(whole *w, const gt_generation *g)
     bool done = true;
     const gt_batch *b = &w->v2->index.batches[g->first], *end = b + g->count;
     w->before = w->ends = (gt_map){.heap = &w->reader->heap};
-    gt_v2_find_frame(w->v2, g, &w->low, &w->high);
+    gt_v2_find_frame(w->v2, g, &w->frame_begin, &w->frame_end);
     while (done && b < end && w->damage->rule == GOTRACE_RULE_NONE) {
         size_t count = 0;
         while (count < LANES && b + count < end && b[count].kind == GT_BATCH_EVENTS)
