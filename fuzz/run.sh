@@ -91,7 +91,14 @@ fuzz_one() {
         echo "ok   $name: $runs runs"
     else
         echo "FAIL $name:"
-        tail -n 40 "$log" | sed 's/^/  /'
+        grep -Ev $'^#[0-9]+\t|^\tNEW_FUNC|^INFO:|^stat::|in fuzzer::' "$log" | tail -n 40 | sed 's/^/  /'
+        # for a machine of which only the log is kept: base64 -d | gzip -d
+        find "$found" -name "$name-*" -size -16k -newer "$dictionary" | head -n 1 |
+            while read -r input; do
+                echo "  $(basename "$input"), packed:"
+                gzip -nc "$input" | base64 -w 0 | sed 's/^/  /'
+                echo
+            done
     fi >"$BUILD/fuzz/$name.result"
 }
 

@@ -145,8 +145,10 @@ bool big_array_begin_block(big_array *a)
 static bool fetch_block(big_array *a, const big_array_slot *slot)
 {
     const uint64_t begin = slot->block ? a->ends[slot->block - 1] : 0;
-    const unsigned char *from = a->packed + (begin - a->written);
-    if (begin < a->written) {
+    const unsigned char *from;
+    if (begin >= a->written) {
+        from = a->packed + (begin - a->written);
+    } else {
         if (!read_packed(a, (size_t)(a->ends[slot->block] - begin), begin))
             return false;
         from = a->fetched;

@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/common/fill_error.h"
+
 enum { STRICT_SINCE = 19 }; /* from then on, all timestamps of a proc differ */
 
 static const char *const loss_names[LOST_COUNT] = {
@@ -39,13 +41,8 @@ bool version_fail(version_converter *c, const gotrace_error *error)
 
 bool version_no_memory(version_converter *c)
 {
-    gotrace_error error = {.rule = GOTRACE_RULE_SYSTEM_MEMORY,
-                           .severity = GOTRACE_FATAL,
-                           .class_ = GOTRACE_CLASS_SYSTEM,
-                           .offset = GOTRACE_NO_OFFSET,
-                           .batch = GOTRACE_NO_OFFSET,
-                           .event = GOTRACE_NO_OFFSET,
-                           .message = "out of memory"};
+    gotrace_error error;
+    fill_error(&error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
     return version_fail(c, &error);
 }
 
@@ -152,6 +149,15 @@ static bool advance_time(version_converter *c)
     uint64_t ticks = event_ticks(c);
     if (c->timed && ticks <= c->now)
         ticks = c->now + c->strict;
+    /* Readers of v1, Go's too, compare ticks as signed numbers. */
+    if (c->timed && c->strict && !version_is_v2(c->to) && (int64_t)ticks < (int64_t)c->now) {
+        gotrace_error error;
+        fill_error(&error, GOTRACE_RULE_TIME_SPAN, c->e->offset,
+                   "this event is later than go 1.%d can represent: no complete trace is written",
+                   c->to);
+        error.severity = GOTRACE_FATAL;
+        return version_fail(c, &error);
+    }
     c->timed = true;
     c->now = ticks;
     return true;
@@ -629,15 +635,9 @@ static void tear_down(version_converter *c)
 /* Readers reject a trace without events. */
 static bool nothing_written(version_converter *c)
 {
-    const gotrace_rule_info *info = gotrace_rule_describe(GOTRACE_RULE_TRACE_EMPTY);
-    gotrace_error error = {.rule = GOTRACE_RULE_TRACE_EMPTY,
-                           .severity = info->severity,
-                           .class_ = info->class_,
-                           .offset = GOTRACE_NO_OFFSET,
-                           .batch = GOTRACE_NO_OFFSET,
-                           .event = GOTRACE_NO_OFFSET};
-    snprintf(error.message, sizeof error.message,
-             "go 1.%d can represent none of its events: no trace is written", c->to);
+    gotrace_error error;
+    fill_error(&error, GOTRACE_RULE_TRACE_EMPTY, GOTRACE_NO_OFFSET,
+               "go 1.%d can represent none of its events: no trace is written", c->to);
     return version_fail(c, &error);
 }
 

@@ -264,12 +264,17 @@ static gotrace_status record_timer(gotrace_encoder *e, uint64_t goroutine)
     return GOTRACE_OK;
 }
 
-/* The ticks of the next event in the buffer. */
+/* The ticks of the next event in the buffer. Readers, Go's too, take them as signed numbers. */
 static inline gotrace_status next_ticks(gotrace_encoder *e, const gt_buffer *buffer,
                                         uint64_t *ticks)
 {
-    if (does(e, GT_TRACER_RAISES) && *ticks <= buffer->last_ticks)
+    if (does(e, GT_TRACER_RAISES) && *ticks <= buffer->last_ticks) {
+        if (buffer->last_ticks == INT64_MAX)
+            return e->status = gt_error_set(&e->error, GOTRACE_RULE_USAGE, GT_NO_PLACE,
+                                            "no later time than %lld ticks can be written",
+                                            (long long)INT64_MAX);
         *ticks = buffer->last_ticks + 1;
+    }
     if (e->clamps && *ticks < buffer->last_ticks)
         *ticks = buffer->last_ticks;
     if (*ticks >= buffer->last_ticks)
