@@ -171,102 +171,18 @@ stack_figure **rows_stacks(const statistics *s, uint8_t state, uint32_t reason, 
     return list;
 }
 
-/* Compares the stacks of rows by reason, by functions, and by what else differs. *common: the
- * number of innermost frames that have the same functions; if all have, those that are the same. */
-static int compare_stacks(const statistics *s, const stack_figure *x, const stack_figure *y,
-                          size_t *common, bool *functions)
-{
-    const size_t m = stacks_depth(s->stacks, x->stack), n = stacks_depth(s->stacks, y->stack);
-    const size_t least = m < n ? m : n;
-    *common = 0;
-    *functions = true;
-    if (x->reason != y->reason)
-        return x->reason < y->reason ? -1 : 1;
-    for (size_t i = 0; i < least; i++, ++*common) {
-        const uint32_t a = stacks_frame_at(s->stacks, x->stack, i)->function;
-        const uint32_t b = stacks_frame_at(s->stacks, y->stack, i)->function;
-        if (a != b)
-            return a < b ? -1 : 1;
-    }
-    if (m != n)
-        return m < n ? -1 : 1;
-    *functions = false;
-    for (*common = 0; *common < least; ++*common) {
-        const stacks_frame *a = stacks_frame_at(s->stacks, x->stack, *common);
-        const stacks_frame *b = stacks_frame_at(s->stacks, y->stack, *common);
-        if (a != b) /* each frame is stored once */
-            return a < b ? -1 : 1;
-    }
-    return 0;
-}
-
-/* A row, to be sorted. */
-typedef struct viewed {
-    const statistics *s;
-    const stack_figure *row;
-    size_t index;
-} viewed;
-
-static int by_frames(const void *a, const void *b)
-{
-    const viewed *x = a, *y = b;
-    size_t common;
-    bool functions;
-    return compare_stacks(x->s, x->row, y->row, &common, &functions);
-}
-
-static void widen(const viewed *v, stack_view *view, size_t frames)
-{
-    const size_t depth = stacks_depth(v->s->stacks, v->row->stack);
-    frames = frames < STACK_MOST_FRAMES ? frames : STACK_MOST_FRAMES;
-    frames = frames < depth ? frames : depth;
-    view->frames = frames > view->frames ? frames : view->frames;
-}
-
-/* Rows that begin alike are neighbours. Those of the same functions show as many frames as the one
- * of them that needs most. */
-static void view_rows(const viewed *sorted, size_t count, stack_view *views)
-{
-    for (size_t i = 0; i < count; i++)
-        widen(&sorted[i], &views[sorted[i].index], STACK_FRAMES);
-    for (size_t i = 1; i < count; i++) {
-        const viewed *v = &sorted[i], *before = v - 1;
-        size_t common;
-        bool functions;
-        compare_stacks(v->s, before->row, v->row, &common, &functions);
-        widen(before, &views[before->index], common + 1);
-        widen(v, &views[v->index], common + 1);
-        if (functions)
-            continue;
-        views[before->index].lines = views[v->index].lines = true;
-        widen(v, &views[v->index], views[before->index].frames);
-    }
-    for (size_t i = count; i-- > 1;) {
-        const viewed *v = &sorted[i], *before = v - 1;
-        size_t common;
-        bool functions;
-        compare_stacks(v->s, before->row, v->row, &common, &functions);
-        if (!functions)
-            widen(before, &views[before->index], views[v->index].frames);
-    }
-}
-
 stack_view *rows_stack_views(const statistics *s, stack_figure *const *list, size_t count,
                              bool *failed)
 {
-    stack_view *views = calloc(count + 1, sizeof *views);
-    viewed *sorted = calloc(count + 1, sizeof *sorted);
-    if (views && sorted) {
-        for (size_t i = 0; i < count; i++)
-            sorted[i] = (viewed){s, list[i], i};
-        qsort(sorted, count, sizeof *sorted, by_frames);
-        view_rows(sorted, count, views);
-    } else {
+    stack_row *rows = calloc(count + 1, sizeof *rows);
+    if (!rows) {
         *failed = true;
-        free(views);
-        views = NULL;
+        return NULL;
     }
-    free(sorted);
+    for (size_t i = 0; i < count; i++)
+        rows[i] = (stack_row){.group = list[i]->reason, .stack = list[i]->stack};
+    stack_view *views = stack_views(s->stacks, rows, count, failed);
+    free(rows);
     return views;
 }
 

@@ -7,6 +7,7 @@
 #ifndef FIGURE_ROWS_H
 #define FIGURE_ROWS_H
 
+#include "formats/analyse/stack_views.h"
 #include "formats/analyse/statistics.h"
 
 /* Those of which goroutines are counted; *count: their number. */
@@ -23,14 +24,6 @@ caused *rows_causes(const statistics *s, size_t *count, bool *failed);
 /* Those of a state and, if reason is not 0, of a reason. *count: their number. */
 stack_figure **rows_stacks(const statistics *s, uint8_t state, uint32_t reason, size_t *count,
                            bool *failed);
-/* What is shown of a stack in a table, from the innermost frame on: as many frames as make its row
- * look different from all others, at least STACK_FRAMES and at most STACK_MOST_FRAMES. */
-typedef struct stack_view {
-    size_t frames; /* at most its depth */
-    bool lines;    /* with lines: there is another stack of the same functions */
-} stack_view;
-
-enum { STACK_MOST_FRAMES = 64 };
 
 /* By index in the list of rows_stacks. */
 stack_view *rows_stack_views(const statistics *s, stack_figure *const *list, size_t count,
