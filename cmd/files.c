@@ -68,3 +68,9 @@ int files_run(session *s, const files_job *job)
                                         .run = do_nth,
                                         .output = &s->output.out});
 }
+
+const char *files_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}

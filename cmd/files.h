@@ -21,4 +21,7 @@ typedef struct files_job {
 /* The output of the session is open. Returns the worst exit status. */
 int files_run(session *s, const files_job *job);
 
+/* The path without its folders. */
+const char *files_base_name(const char *path);
+
 #endif

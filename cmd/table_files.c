@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cmd/diag.h"
+#include "cmd/files.h"
 #include "cmd/folder.h"
 #include "cmd/memory.h"
 #include "cmd/verb.h"
@@ -94,12 +95,6 @@ int table_files_end(table_files *t, bool keep)
     return status > worst ? status : worst;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 static int compare(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -124,7 +119,7 @@ int table_files_names(const char *const *paths, size_t count, const char ***made
         return EXIT_SYSTEM;
     }
     for (size_t i = 0; i < count; i++)
-        names[i] = strcmp(paths[i], "-") == 0 ? "standard input" : base_name(paths[i]);
+        names[i] = strcmp(paths[i], "-") == 0 ? "standard input" : files_base_name(paths[i]);
     if (!find_equal(names, names + count, count))
         return EXIT_SOUND;
     memcpy(names, paths, count * sizeof *names);

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "cmd/diag.h"
+#include "cmd/files.h"
 #include "cmd/folder.h"
 #include "cmd/memory.h"
 #include "cmd/narrow.h"
@@ -139,12 +140,6 @@ static bool suits(const session *s, const format *target)
     return true;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static void note_alignment(convert_alignment alignment)
 {
     switch (alignment) {
@@ -250,7 +245,7 @@ static int convert_series_of(session *s, const format *target, convert_job *job,
         job->reader = in[i].reader;
         job->source = in[i].source;
         job->config = &in[i].config;
-        job->name = base_name(in[i].name);
+        job->name = files_base_name(in[i].name);
         if (in[i].reader) {
             status = run_format(s, target, job, what, &in[i]);
             worst = status > worst ? status : worst;
@@ -409,7 +404,7 @@ static int convert(session *s, const format *target, convert_job *job, const sel
         job->config = &in.config;
         job->recovered = in.damaged != NULL;
         job->out = &s->output.out;
-        job->name = base_name(in.name);
+        job->name = files_base_name(in.name);
         progress_output(&s->output.out.written);
         job->empty = &empty;
         int version = gotrace_reader_summary(in.reader)->version;
