@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common.h"
-#include "formats/analyse/path.h"
+#include "formats/analyse/path_total.h"
 #include "formats/analyse/profile.h"
 #include "formats/chrome/options.h"
 #include "formats/perfetto/options.h"
@@ -241,6 +241,24 @@ static void print(const uint8_t *data, size_t size, const printer *to)
     gotrace_source_close(source);
 }
 
+/* What the paths add up to is the sum of their intervals, in each table. */
+static void check_totals(paths *p, bool nested)
+{
+    path_totals t;
+    REQUIRE(path_totals_make(&t, p, &(path_totals_options){STACKS_BY_LINE, nested, 100}));
+    for (unsigned table = 0; t.ns < INT64_MAX && table < PATH_TABLES; table++) {
+        size_t count;
+        bool failed;
+        int64_t sum = 0;
+        path_total_row *rows = path_totals_rows(&t, table, &count, &failed);
+        for (size_t n = 0; n < count; n++)
+            sum += rows[n].total.ns;
+        REQUIRE(!failed && sum == (nested == (table == PATH_NESTED) ? t.ns : 0));
+        free(rows);
+    }
+    path_totals_free(&t);
+}
+
 /* The paths of all goroutines, tasks or regions of that name. */
 static void explain(const uint8_t *data, size_t size, const path_query *query)
 {
@@ -262,6 +280,8 @@ static void explain(const uint8_t *data, size_t size, const path_query *query)
             sum += p->own.ns[kind];
         REQUIRE(sum == i->end - i->begin);
     }
+    check_totals(p, false);
+    check_totals(p, true);
     paths_free(p);
     gotrace_reader_close(reader);
     gotrace_source_close(source);
@@ -275,9 +295,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (const printer *const *to = printers; *to; to++)
         ways++;
     static const path_query queries[] = {
-        {PATH_GOROUTINE, "1", true, 1, 3, {INT64_MIN, INT64_MAX}},
-        {PATH_TASK, "", true, 1, 3, {500, 100000}},
-        {PATH_REGION, "", false, 0, 3, {INT64_MIN, 100000}},
+        {PATH_GOROUTINE, "1", true, 1, 3, 0, {INT64_MIN, INT64_MAX}},
+        {PATH_TASK, "", true, 1, 3, PATH_ALL / 2, {500, 100000}},
+        {PATH_REGION, "", false, 0, 3, 0, {INT64_MIN, 100000}},
     };
     enum { QUERIES = sizeof queries / sizeof *queries };
     ways += QUERIES;

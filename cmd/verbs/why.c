@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cmd/diag.h"
+#include "cmd/files.h"
 #include "cmd/input.h"
 #include "cmd/memory.h"
 #include "cmd/names.h"
@@ -13,14 +14,14 @@
 #include "cmd/select.h"
 #include "cmd/why/why.h"
 #include "formats/formats.h"
-#include "formats/common/plural.h"
+#include "formats/profile/options.h"
 
 typedef struct why_options {
     settings common;
-    const char *task, *region, *goroutine, *to;
-    uint64_t slowest, top;
+    const char *task, *region, *goroutine, *to, *slowest;
+    why_view view;
     select_options select;
-    bool json, stacks, no_recover;
+    bool json, total, no_recover;
 } why_options;
 
 static const why_options *options_of(const session *s)
@@ -28,9 +29,12 @@ static const why_options *options_of(const session *s)
     return (const why_options *)s->set;
 }
 
+static const format *const targets[] = {&format_perfetto, &format_pprof, &format_folded,
+                                        &format_speedscope, NULL};
+
 static const char *target_name(size_t n)
 {
-    return n == 0 ? format_perfetto.name : NULL;
+    return targets[n] ? targets[n]->name : NULL;
 }
 
 /* A decimal number. */
@@ -44,12 +48,49 @@ static bool parse_id(const char *text, uint64_t *id)
     return *text;
 }
 
+/* "0.5": a percentage, in PATH_ALL. */
+static bool parse_share(const char *text, size_t size, uint64_t *share)
+{
+    uint64_t unit = PATH_ALL / 100;
+    bool decimals = false;
+    *share = 0;
+    for (size_t i = 0; i < size; i++) {
+        const uint64_t digit = (uint64_t)(text[i] - '0');
+        if (text[i] == '.' && !decimals && i > 0 && i + 1 < size) {
+            decimals = true;
+            continue;
+        }
+        unit /= decimals ? 10 : 1;
+        if (text[i] < '0' || text[i] > '9' || unit == 0 || *share > PATH_ALL)
+            return false;
+        *share = *share * (decimals ? 1 : 10) + digit * unit;
+    }
+    return *share > 0 && *share <= PATH_ALL;
+}
+
+/* Set how many are explained: "10", or "0.5%" of those that match. False after a diagnostic. */
+static bool parse_slowest(const char *text, path_query *query)
+{
+    const size_t size = text ? strlen(text) : 0;
+    query->slowest = 1;
+    if (!text ||
+        (size > 1 && text[size - 1] == '%' && parse_share(text, size - 1, &query->share)) ||
+        (parse_id(text, &query->slowest) && query->slowest > 0))
+        return true;
+    diag_error("--slowest takes a number above 0 or a percentage up to 100%%, such as 10 or 0.5%%, "
+               "not '%s'",
+               text);
+    return false;
+}
+
 /* Find what to look for: regions, which may be those of a task, or tasks, which both may be those
  * of a goroutine, or goroutines. What it may be of is a criterion. False after a diagnostic. */
 static bool choose(const why_options *set, path_query *query, select_options *select)
 {
-    *query = (path_query){.slowest = set->slowest, .range = {INT64_MIN, INT64_MAX}};
+    *query = (path_query){.range = {INT64_MIN, INT64_MAX}};
     *select = set->select;
+    if (!parse_slowest(set->slowest, query))
+        return false;
     query->kind = set->region ? PATH_REGION : set->task ? PATH_TASK : PATH_GOROUTINE;
     query->name = set->region ? set->region : set->task ? set->task : set->goroutine;
     if (!query->name) {
@@ -64,6 +105,10 @@ static bool choose(const why_options *set, path_query *query, select_options *se
     query->has_id = query->kind != PATH_REGION && parse_id(query->name, &query->id);
     if (set->to && set->json) {
         diag_error("--json and --to exclude each other");
+        return false;
+    }
+    if (set->total && set->to && !format_by_name(set->to)->profiles) {
+        diag_error("--total is not for --to %s, which shows each path", set->to);
         return false;
     }
     return true;
@@ -172,24 +217,83 @@ static int write_timeline(session *s, input *in, paths *p)
     return report_failure(p, !done) || !read ? EXIT_SYSTEM : EXIT_SOUND;
 }
 
-static int write_paths(session *s, paths *p)
+/* Makes a profile for write_profile. */
+typedef struct profile_maker {
+    paths *paths;
+    bool refused; /* memory was */
+} profile_maker;
+
+static bool make_profile(void *ctx, profile *made, stacks_detail detail)
+{
+    profile_maker *maker = ctx;
+    path_totals t;
+    int error;
+    maker->refused = !path_totals_make(
+        &t, maker->paths,
+        &(path_totals_options){.detail = detail, .nested = true, .most_nested = PATH_MOST_STACKS});
+    bool done = !maker->refused && !paths_failed(maker->paths, &error);
+    if (done)
+        maker->refused = !path_totals_profile(&t, made);
+    path_totals_free(&t);
+    return done && !maker->refused;
+}
+
+/* Returns an exit status. */
+static int write_profile(session *s, const input *in, paths *p, const format *target)
+{
+    profile_maker maker = {.paths = p};
+    const profile_convert_options options = {.make = make_profile, .ctx = &maker};
+    target->run(&(convert_job){.reader = in->reader,
+                               .out = &s->output.out,
+                               .name = files_base_name(in->name),
+                               .options = &options});
+    return report_failure(p, maker.refused) ? EXIT_SYSTEM : EXIT_SOUND;
+}
+
+/* False if memory is refused. */
+static bool write_total(session *s, paths *p)
+{
+    const why_options *set = options_of(s);
+    const stacks_detail detail = set->json || set->view.stacks ? STACKS_BY_LINE
+                                                               : STACKS_BY_FUNCTION;
+    path_totals t;
+    int error;
+    bool done = path_totals_make(&t, p, &(path_totals_options){.detail = detail});
+    if (done && !paths_failed(p, &error))
+        done = set->json ? why_total_json(&s->output.out, p, &t)
+                         : why_total_text(&s->output.out, p, &t, &set->view);
+    path_totals_free(&t);
+    return done;
+}
+
+/* The same. */
+static bool write_each(session *s, paths *p)
 {
     const why_options *set = options_of(s);
     out *o = &s->output.out;
     const path_interval *i;
     bool done = true;
-    if (!set->json && p->matched > p->longest.count) {
-        out_str(o, "the ");
-        if (p->longest.count > 1)
-            out_printf(o, "%zu ", p->longest.count);
-        out_printf(o, "slowest of %" PRIu64 ":\n", p->matched);
-    }
     for (size_t n = 0; done && (i = paths_interval(p, n)); n++) {
-        if (!set->json && n)
+        if (!set->json && p->longest.count > 1)
             out_char(o, '\n');
         paths_walk(p, i);
-        done = set->json ? why_json(o, p, i) : why_text(o, p, i, set->top, set->stacks);
+        done = set->json ? why_json(o, p, i) : why_text(o, p, i, &set->view);
     }
+    return done;
+}
+
+/* The paths of a share of all, which may be many, are shown in total only. Returns an exit status.
+ */
+static int write_paths(session *s, paths *p)
+{
+    const why_options *set = options_of(s);
+    const bool total = set->total || p->query.share;
+    bool done = true;
+    if (total || p->longest.count > 1)
+        done = write_total(s, p);
+    else if (!set->json && p->matched > 1)
+        out_printf(&s->output.out, "the slowest of %" PRIu64 ":\n", p->matched);
+    done = done && (total || write_each(s, p));
     return report_failure(p, !done) ? EXIT_SYSTEM : EXIT_SOUND;
 }
 
@@ -215,14 +319,18 @@ static int explain(session *s, input *in, paths *p, const selection *what,
             report_none(p, in, &select, options);
         return EXIT_DAMAGED;
     }
-    return options_of(s)->to ? write_timeline(s, in, p) : write_paths(s, p);
+    const format *target = options_of(s)->to ? format_by_name(options_of(s)->to) : NULL;
+    return !target            ? write_paths(s, p)
+           : target->profiles ? write_profile(s, in, p, target)
+                              : write_timeline(s, in, p);
 }
 
 static int explain_file(session *s, const path_query *query, const selection *what,
                         const select_options *options)
 {
     const why_options *set = options_of(s);
-    int status = output_open(&s->output, s->set->output, set->to != NULL);
+    int status = output_open(&s->output, s->set->output,
+                             set->to && format_by_name(set->to)->binary);
     if (status != EXIT_SOUND)
         return status;
     s->report = set->json ? &s->output.out : NULL;
@@ -253,7 +361,7 @@ static int run_why(session *s)
     return status;
 }
 
-static const why_options defaults = {.slowest = 1, .top = 50};
+static const why_options defaults = {.view.top = WHY_USUAL};
 
 static const option_spec options[] = {
     {0, "task", OPTION_TEXT, "ID|TYPE", offsetof(why_options, task), NULL,
@@ -265,16 +373,18 @@ static const option_spec options[] = {
     /* clang-format off */
     SELECT_SUBJECT_OPTIONS(why_options, select)
     /* clang-format on */
-    {0, "slowest", OPTION_COUNT, "N", offsetof(why_options, slowest), NULL,
-     "explain the N slowest of those (1)"},
-    {0, "top", OPTION_NUMBER, "N", offsetof(why_options, top), NULL,
-     "show at most N rows of a timeline (50; 0: all)"},
-    {0, "stacks", OPTION_FLAG, NULL, offsetof(why_options, stacks), NULL,
+    {0, "slowest", OPTION_WORD, "N|P%", offsetof(why_options, slowest), NULL,
+     "explain the N or P percent slowest of those (1)"},
+    {0, "total", OPTION_FLAG, NULL, offsetof(why_options, total), NULL,
+     "show only what they add up to (default for P%)"},
+    {0, "top", OPTION_NUMBER, "N", offsetof(why_options, view.top), NULL,
+     "show N rows (50; stacks in total: 10; 0: all)"},
+    {0, "stacks", OPTION_FLAG, NULL, offsetof(why_options, view.stacks), NULL,
      "show whole stacks, with files and lines"},
     {0, "json", OPTION_FLAG, NULL, offsetof(why_options, json), NULL,
      "write problems and rows as JSON Lines"},
     {0, "to", OPTION_CHOICE, "FORMAT", offsetof(why_options, to), target_name,
-     "write a timeline with the path as a track"},
+     "write a timeline, or a profile of all paths"},
     NO_RECOVER_OPTION(why_options, no_recover),
     {.name = NULL},
 };
@@ -287,7 +397,8 @@ const verb verb_why = {
     .summary = "explain why tasks, regions or goroutines were slow",
     .details = "The critical path: each nanosecond from begin to end is execution, scheduling\n"
                "delay, a system call, or waiting. What a goroutine waited for is the path of\n"
-               "the goroutine that unblocked it, back to the moment when the wait began.",
+               "the goroutine that unblocked it, back to the moment when the wait began.\n"
+               "Several paths are added up too: by what they waited for, and by what that was.",
     .options = options,
     .defaults = &defaults,
     .options_size = sizeof(why_options),

@@ -7,22 +7,14 @@
 #include "cmd/why/why.h"
 #include "formats/common/plural.h"
 
-/* Room for a duration; columns of the title of a sum and of a level; levels beyond which rows are
- * not indented further, so that the output stays proportional to the number of rows. */
-enum { DURATION = 24, TITLE = 26, INDENT = 2, MOST_INDENTED = 20 };
-
-static const char *const part_titles[PATH_PART_KINDS] = {
-    [PATH_EXECUTION] = "execution",
-    [PATH_ASSIST] = "GC mark assist",
-    [PATH_SCHEDULING] = "scheduling delay",
-    [PATH_SYSCALL] = "system call",
-    [PATH_WAITING] = "waiting",
-    [PATH_UNKNOWN] = "unknown",
-};
+/* Rows of a timeline if --top is not given; columns of the title of a sum and of a level; levels
+ * beyond which rows are not indented further, so that the output stays proportional to the number
+ * of rows. */
+enum { USUAL_TOP = 50, TITLE = 26, INDENT = 2, MOST_INDENTED = 20 };
 
 static void text_duration(out *o, int64_t ns)
 {
-    char text[DURATION];
+    char text[WHY_DURATION];
     human_duration(text, sizeof text, ns);
     out_printf(o, " %11s", text);
 }
@@ -53,7 +45,7 @@ static void text_goroutine(out *o, const stacks *s, uint64_t id, uint32_t functi
 /* " 1.000 s, from 2.000 s to 3.000 s" */
 static void text_times(out *o, int64_t begin, int64_t end)
 {
-    char total[DURATION], from[DURATION], to[DURATION];
+    char total[WHY_DURATION], from[WHY_DURATION], to[WHY_DURATION];
     human_duration(total, sizeof total, end - begin);
     human_duration(from, sizeof from, begin);
     human_duration(to, sizeof to, end);
@@ -99,7 +91,7 @@ static bool text_sums(out *o, const paths *p, const path_interval *i, const path
     for (size_t k = 0; k < PATH_PART_KINDS; k++) {
         if (sums->counts[k] == 0)
             continue;
-        out_printf(o, "%*s%-*s", indent, "", TITLE - indent, part_titles[k]);
+        out_printf(o, "%*s%-*s", indent, "", TITLE - indent, path_part_titles[k]);
         text_sum(o, i, sums->ns[k], sums->counts[k]);
         for (size_t n = 0; k == PATH_WAITING && reasons && n < sums->reasons.count; n++) {
             size_t size, room = (size_t)(TITLE - indent - INDENT);
@@ -120,7 +112,7 @@ static bool text_all_sums(out *o, const paths *p, const path_interval *i)
     bool done = text_sums(o, p, i, &p->own, INDENT);
     if (p->divided == 0)
         return done;
-    char divided[DURATION];
+    char divided[WHY_DURATION];
     human_duration(divided, sizeof divided, p->divided);
     out_printf(o, "  what others did in %s of these waits:\n", divided);
     return text_sums(o, p, i, &p->others, 2 * INDENT) && done;
@@ -160,7 +152,7 @@ static void text_cause(out *o, const path_part *row, const char *before)
 
 static void text_state(out *o, const paths *p, const path_part *row)
 {
-    out_str(o, part_titles[row->kind]);
+    out_str(o, path_part_titles[row->kind]);
     switch (row->kind) {
     case PATH_EXECUTION:
     case PATH_ASSIST: text_at(o, p, " until ", row->stack); break;
@@ -179,15 +171,15 @@ static void text_state(out *o, const paths *p, const path_part *row)
     }
 }
 
-static void text_full_stack(out *o, const paths *p, uint32_t stack)
+void why_full_stack(out *o, const stacks *s, uint32_t stack)
 {
     enum { COLUMN = 36 };
-    for (size_t n = 0; n < stacks_depth(p->stacks, stack); n++) {
-        const stacks_frame *frame = stacks_frame_at(p->stacks, stack, n);
+    for (size_t n = 0; n < stacks_depth(s, stack); n++) {
+        const stacks_frame *frame = stacks_frame_at(s, stack, n);
         out_printf(o, "%*s", COLUMN, "");
-        names_write(o, p->stacks, frame->function);
+        names_write(o, s, frame->function);
         out_str(o, " ");
-        names_write(o, p->stacks, frame->file);
+        names_write(o, s, frame->file);
         out_printf(o, ":%" PRIu64 "\n", frame->line);
     }
 }
@@ -262,8 +254,9 @@ static bool choose_rows(paths *p, uint64_t top, longest *chosen)
     return !failed;
 }
 
-bool why_text(out *o, paths *p, const path_interval *i, uint64_t top, bool full)
+bool why_text(out *o, paths *p, const path_interval *i, const why_view *view)
 {
+    const uint64_t top = view->top == WHY_USUAL ? USUAL_TOP : view->top;
     longest chosen = {0};
     omitted rest = {0};
     size_t next = 0;
@@ -283,8 +276,8 @@ bool why_text(out *o, paths *p, const path_interval *i, uint64_t top, bool full)
         next++;
         text_omitted(o, i, &rest);
         text_row(o, p, i, &row);
-        if (full)
-            text_full_stack(o, p, row.stack);
+        if (view->stacks)
+            why_full_stack(o, p->stacks, row.stack);
     }
     text_omitted(o, i, &rest);
     longest_free(&chosen);

@@ -162,11 +162,39 @@ static bool restrict_interval(path_interval *i, const select_range *range)
     return true;
 }
 
+/* Keeps an interval if it is one of the longest. */
+static void keep_interval(paths *p, const path_interval *i)
+{
+    size_t slot;
+    if (!longest_add(&p->longest, i->end - i->begin, &slot, &p->failed))
+        return;
+    path_interval *list = vector_room(p->intervals, &p->interval_room, slot, sizeof *list);
+    if (!list) {
+        p->failed = true;
+        return;
+    }
+    p->intervals = list;
+    list[slot] = *i;
+}
+
+/* Keeps the share of those that match, whose number is known now. */
+static void keep_share(paths *p)
+{
+    const uint64_t all = PATH_ALL, share = p->query.share;
+    p->longest.most = p->matched / all * share + (p->matched % all * share + all - 1) / all;
+    for (uint64_t n = 0; n < p->all.count && !p->failed; n++) {
+        const path_interval *i = big_array_at(&p->all, n);
+        if (!i)
+            return;
+        keep_interval(p, i);
+    }
+    big_array_clear(&p->all);
+}
+
 /* An interval of the kind that is wanted ended. */
 static void add_interval(run *r, path_interval *made, bool selected)
 {
     paths *p = r->p;
-    size_t slot;
     bound_length(made);
     if (!selected || !restrict_interval(made, &p->query.range))
         return;
@@ -175,15 +203,11 @@ static void add_interval(run *r, path_interval *made, bool selected)
     if (!(p->query.has_id && made->id == p->query.id) && !is_name(r, made->name))
         return;
     p->matched++;
-    if (!longest_add(&p->longest, made->end - made->begin, &slot, &p->failed))
-        return;
-    path_interval *list = vector_room(p->intervals, &p->interval_room, slot, sizeof *list);
-    if (!list) {
-        p->failed = true;
-        return;
-    }
-    p->intervals = list;
-    list[slot] = *made;
+    path_interval *stored = p->query.share ? big_array_add(&p->all) : NULL;
+    if (stored)
+        *stored = *made;
+    else if (!p->query.share)
+        keep_interval(p, made);
 }
 
 /* Sets where an interval ends: at the current state of that goroutine. */
@@ -473,7 +497,8 @@ gotrace_status paths_read(paths *p, gotrace_reader *reader, size_t threads, sele
     if (!has_failed(&r)) {
         end_tasks(&r);
         states_end(&r.states);
-        has_failed(&r);
+        if (!has_failed(&r) && p->query.share)
+            keep_share(p);
         longest_sort(&p->longest, false);
     }
     selector_end(&r.selector, select);
@@ -489,6 +514,7 @@ paths *paths_new(const path_query *query)
     p->query = *query;
     big_array_init(&p->history, sizeof(path_state), &path_state_packing);
     big_array_init(&p->parts, sizeof(path_part), NULL);
+    big_array_init(&p->all, sizeof(path_interval), NULL);
     longest_init(&p->longest, query->slowest);
     idmap_init(&p->names, sizeof(path_name));
     idmap_init(&p->own.reasons, sizeof(path_reason));
@@ -511,6 +537,7 @@ void paths_free(paths *p)
         return;
     big_array_free(&p->history);
     big_array_free(&p->parts);
+    big_array_free(&p->all);
     longest_free(&p->longest);
     idmap_free(&p->names);
     idmap_free(&p->own.reasons);
@@ -529,6 +556,6 @@ const path_interval *paths_interval(const paths *p, size_t n)
 
 bool paths_failed(const paths *p, int *error)
 {
-    *error = p->history.error ? p->history.error : p->parts.error;
+    *error = p->history.error ? p->history.error : p->parts.error ? p->parts.error : p->all.error;
     return p->failed || *error;
 }

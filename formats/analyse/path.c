@@ -15,9 +15,15 @@
 #include "formats/common/vector.h"
 
 const char *const path_part_names[PATH_PART_KINDS] = {
-#define PATH_NAME(name, text) [PATH_##name] = text,
+#define PATH_NAME(name, text, title) [PATH_##name] = text,
     PATH_PARTS(PATH_NAME)
 #undef PATH_NAME
+};
+
+const char *const path_part_titles[PATH_PART_KINDS] = {
+#define PATH_TITLE(name, text, title) [PATH_##name] = title,
+    PATH_PARTS(PATH_TITLE)
+#undef PATH_TITLE
 };
 
 /* Goroutines of a path whose start functions are remembered, because their first states were

@@ -22,6 +22,8 @@
 
 typedef enum path_kind { PATH_TASK, PATH_REGION, PATH_GOROUTINE } path_kind;
 
+enum { PATH_ALL = 100000000 }; /* millionths of a percent */
+
 /* What to look for: an id, or a name (type of a task, name of a region, start function). */
 typedef struct path_query {
     path_kind kind;
@@ -29,6 +31,7 @@ typedef struct path_query {
     bool has_id; /* the name is a number; regions have none */
     uint64_t id;
     uint64_t slowest;   /* at most this many */
+    uint64_t share;     /* not 0: that share of those that match instead, of PATH_ALL; rounded up */
     select_range range; /* intervals match that are at least partly in it */
 } path_query;
 
@@ -45,21 +48,22 @@ typedef struct path_interval {
     bool begun, ended;              /* its begin and its end are in the trace */
 } path_interval;
 
-/* Kinds of parts, with their names in JSON. */
+/* Kinds of parts, with their names in JSON and in text. */
 #define PATH_PARTS(X)                                                                              \
-    X(EXECUTION, "execution")                                                                      \
-    X(ASSIST, "gc_assist") /* execution, to assist the GC */                                       \
-    X(SCHEDULING, "scheduling")                                                                    \
-    X(SYSCALL, "syscall")                                                                          \
-    X(WAITING, "waiting")                                                                          \
-    X(UNKNOWN, "unknown")
+    X(EXECUTION, "execution", "execution")                                                         \
+    X(ASSIST, "gc_assist", "GC mark assist") /* execution, to assist the GC */                     \
+    X(SCHEDULING, "scheduling", "scheduling delay")                                                \
+    X(SYSCALL, "syscall", "system call")                                                           \
+    X(WAITING, "waiting", "waiting")                                                               \
+    X(UNKNOWN, "unknown", "unknown")
 
 enum {
-#define PATH_NUMBER(name, text) PATH_##name,
+#define PATH_NUMBER(name, text, title) PATH_##name,
     PATH_PARTS(PATH_NUMBER) PATH_PART_KINDS
 #undef PATH_NUMBER
 };
 extern const char *const path_part_names[PATH_PART_KINDS];
+extern const char *const path_part_titles[PATH_PART_KINDS];
 
 /* A row of a path. The rows that are not `spans` are a partition of the interval. One that spans is
  * a wait, and the rows after it with a greater depth are what the goroutine waited for. */
@@ -102,6 +106,7 @@ typedef struct paths {
     longest longest;
     path_interval *intervals; /* by slot of longest */
     size_t interval_room;
+    big_array all;    /* path_interval: those that match, if a share of them is kept */
     uint64_t matched; /* intervals that match */
     uint64_t ids;     /* tasks, regions or goroutines in the time range that are selected */
     idmap names;      /* path_name */

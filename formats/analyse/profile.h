@@ -56,6 +56,7 @@ typedef struct profile {
     uint32_t recent[PROFILE_RECENT]; /* indexes of samples that were found, by a mix of their key */
     int64_t duration;                /* of the trace, or of the time range */
     bool owns_stacks;
+    bool nested; /* stacks are those of critical paths, with frames of states: path_total.h */
     bool failed; /* memory was refused */
 } profile;
 

@@ -193,7 +193,7 @@ static stacks_frame detail_of(stacks *s, const gotrace_frame *frame)
     return made;
 }
 
-static uint32_t make_frame(stacks *s, const gotrace_frame *frame)
+uint32_t stacks_frame_of(stacks *s, const gotrace_frame *frame)
 {
     const stacks_frame made = detail_of(s, frame);
     if (!gt_lookup_reserve(&s->frame_lookup, gt_malloc()))
@@ -244,7 +244,7 @@ static bool add_stack(stacks *s, const uint32_t *frames, size_t depth)
     return true;
 }
 
-static uint32_t find_or_add(stacks *s, const uint32_t *frames, size_t depth)
+uint32_t stacks_of_frames(stacks *s, const uint32_t *frames, size_t depth)
 {
     if (!gt_lookup_reserve(&s->stack_lookup, gt_malloc()))
         return failed(s);
@@ -291,8 +291,8 @@ static uint32_t intern_stack(stacks *s, uint64_t id)
     if (is_empty(s->buffer, depth))
         return 0;
     for (size_t i = 0; i < depth; i++)
-        s->made[i] = make_frame(s, &s->buffer[i]);
-    return s->failed ? 0 : find_or_add(s, s->made, depth);
+        s->made[i] = stacks_frame_of(s, &s->buffer[i]);
+    return s->failed ? 0 : stacks_of_frames(s, s->made, depth);
 }
 
 uint32_t stacks_make(stacks *s, uint64_t id)

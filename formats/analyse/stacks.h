@@ -111,6 +111,11 @@ static inline uint32_t stacks_of(stacks *s, uint64_t id)
     return known != 0 ? known - 1 : stacks_make(s, id);
 }
 
+/* The number of a frame, of which the detail counts; of a stack of such frames, innermost first. 0
+ * if memory is refused. */
+uint32_t stacks_frame_of(stacks *s, const gotrace_frame *frame);
+uint32_t stacks_of_frames(stacks *s, const uint32_t *frames, size_t depth);
+
 size_t stacks_depth(const stacks *s, uint32_t stack);
 /* The n-th frame, from the innermost. */
 const stacks_frame *stacks_frame_at(const stacks *s, uint32_t stack, size_t n);

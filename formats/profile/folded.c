@@ -19,12 +19,16 @@ static void put_sample(const convert_job *job, const profile *p, const profile_s
         const stacks_frame *frame = stacks_frame_at(p->stacks, s->stack, i - 1);
         const char *name = stacks_text(p->stacks, frame->function, &size);
         put_name(job->out, size ? name : "?", size ? size : 1);
-        out_char(job->out, ';');
+        if (i > 1 || !p->nested)
+            out_char(job->out, ';');
     }
-    const char *state = profile_state(p, s, &size);
-    out_char(job->out, '[');
-    put_name(job->out, state, size);
-    out_printf(job->out, "] %" PRId64 "\n", s->ns);
+    if (!p->nested) {
+        const char *state = profile_state(p, s, &size);
+        out_char(job->out, '[');
+        put_name(job->out, state, size);
+        out_char(job->out, ']');
+    }
+    out_printf(job->out, " %" PRId64 "\n", s->ns);
 }
 
 static void write_folded(const convert_job *job, const profile *p)

@@ -64,7 +64,7 @@ enum {
 #undef STRING_NUMBER
 };
 
-/* Go cuts stacks there. */
+/* Go cuts stacks there; nested ones are of many. */
 enum { MOST_FRAMES = 128 };
 
 /* The index of a name of the trace in the string table. */
@@ -106,7 +106,7 @@ static void put_label(protobuf *w, unsigned key, uint64_t string)
 static void put_sample(protobuf *w, const profile *p, const profile_sample *s)
 {
     size_t depth = stacks_depth(p->stacks, s->stack), mark = protobuf_open(w, FIELD_SAMPLE);
-    if (depth > MOST_FRAMES)
+    if (depth > MOST_FRAMES && !p->nested)
         depth = MOST_FRAMES;
     const uint32_t *numbers = depth ? p->stacks->numbers + p->stacks->stacks[s->stack - 1].first
                                     : NULL;

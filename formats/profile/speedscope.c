@@ -41,12 +41,13 @@ static void put_stack(const convert_job *job, const profile *p, const profile_sa
 static void write_speedscope(const convert_job *job, const profile *p)
 {
     out *o = job->out;
+    const char *name = p->nested ? "critical paths" : profile_name(p->kind);
     int64_t sum = 0;
     out_str(o, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
                "\"exporter\":\"gotrace\",\"shared\":{\"frames\":[");
     put_frames(job, p);
     out_str(o, "]},\n\"profiles\":[{\"type\":\"sampled\",\"name\":");
-    out_json_string(o, profile_name(p->kind), strlen(profile_name(p->kind)));
+    out_json_string(o, name, strlen(name));
     out_str(o, ",\"unit\":\"nanoseconds\",\"samples\":[");
     for (size_t i = 0; i < p->count; i++) {
         out_str(o, i ? ",\n" : "\n");

@@ -14,9 +14,14 @@ gotrace_status profile_convert(const convert_job *job, stacks_detail detail, uns
                                      .detail = detail,
                                      .select = job->select,
                                      .threads = job->threads};
-    profile p;
-    gotrace_status status = profile_make(&p, job->reader, &options);
-    if (!p.failed && !(job->select && job->select->too_hard))
+    profile p = {0};
+    gotrace_status status = GOTRACE_END;
+    bool made = true;
+    if (own && own->make)
+        made = own->make(own->ctx, &p, detail);
+    else
+        status = profile_make(&p, job->reader, &options);
+    if (made && !p.failed && !(job->select && job->select->too_hard))
         write(job, &p);
     if (p.failed)
         out_fail(job->out, ENOMEM);

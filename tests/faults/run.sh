@@ -273,6 +273,8 @@ find (run)and(during(gc)or(during(wait))or(function~a)) -o out/out vN.trace
 why --goroutine 1 -o out/out vN.trace
 why -j 2 --goroutine 1 --to perfetto -o out/out vN.cut
 why --region inner --slowest 9 --to perfetto -o out/out user.trace
+why --region inner --slowest 100% -o out/out user.trace
+why --region inner --slowest 9 --to pprof -o out/out user.trace
 print --stacks --function main --from 1us --until 1s -o out/out vN.trace
 print --where (wait)or((run)and(during(gc)or(log~a))) -o out/out vN.trace
 stat -j 2 --json --each --function main --region r,s,t --from 1us -o out/out vN.trace

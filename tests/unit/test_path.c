@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/analyse/path.h"
+#include "formats/analyse/path_total.h"
 #include "support.h"
 
 /* ---- the array --------------------------------------------------------------------------------
@@ -136,6 +136,34 @@ static void check_sums(const path_sums *sums, const int64_t *expected)
     ck_assert_int_eq(waited, expected[PATH_WAITING]);
 }
 
+/* The rows in each wait are a partition of it: none exceeds it. */
+static void check_waits(paths *p)
+{
+    enum { MOST = 64 };
+    path_part open[MOST];
+    int64_t at[MOST]; /* up to there rows were found */
+    size_t depth = 0;
+    for (uint64_t n = 0; n < p->parts.count; n++) {
+        const path_part row = *paths_part(p, n);
+        for (; depth > row.depth; depth--)
+            if (depth <= MOST)
+                ck_assert_int_eq(at[depth - 1], open[depth - 1].end);
+        ck_assert_uint_eq(row.depth, depth);
+        if (depth > 0 && depth <= MOST) {
+            ck_assert_int_eq(row.begin, at[depth - 1]);
+            ck_assert_int_le(row.end, open[depth - 1].end);
+            at[depth - 1] = row.end;
+        }
+        if (row.spans && depth++ < MOST) {
+            open[depth - 1] = row;
+            at[depth - 1] = row.begin;
+        }
+    }
+    for (; depth > 0; depth--)
+        if (depth <= MOST)
+            ck_assert_int_eq(at[depth - 1], open[depth - 1].end);
+}
+
 /* The parts of the path follow each other from begin to end, and so do the rows at the top; the
  * sums are those of the rows at the top, and of the parts in their waits. */
 static void check_path(paths *p, const path_interval *i)
@@ -167,6 +195,42 @@ static void check_path(paths *p, const path_interval *i)
     check_sums(&p->own, own);
     check_sums(&p->others, others);
     ck_assert_uint_eq(p->level_count, 0);
+    check_waits(p);
+}
+
+/* Each table of totals adds up to the intervals; most: different stacks, beyond which less is
+ * shown. */
+static void check_totals(paths *p, bool nested, size_t most)
+{
+    const path_interval *i;
+    path_totals t;
+    int64_t ns = 0;
+    bool huge = false; /* clocks of damaged traces have any value */
+    ck_assert(path_totals_make(&t, p,
+                               &(path_totals_options){.detail = STACKS_BY_FUNCTION,
+                                                      .nested = nested,
+                                                      .most_nested = most}));
+    for (size_t n = 0; (i = paths_interval(p, n)); n++)
+        huge |= __builtin_add_overflow(ns, i->end - i->begin, &ns);
+    ck_assert(huge || t.ns == ns);
+    for (unsigned table = 0; !huge && table < PATH_TABLES; table++) {
+        size_t count;
+        bool failed;
+        int64_t sum = 0, state = 0;
+        path_total_row *rows = path_totals_rows(&t, table, &count, &failed);
+        ck_assert(!failed);
+        for (size_t n = 0; n < count; n++) {
+            sum += rows[n].total.ns;
+            if (n == 0 || rows[n].state != rows[n - 1].state)
+                state += rows[n].state_ns;
+            ck_assert_int_le(rows[n].total.ns, rows[n].state_ns);
+        }
+        const bool made = nested == (table == PATH_NESTED);
+        ck_assert_int_eq(sum, made ? ns : 0);
+        ck_assert_int_eq(state, sum);
+        free(rows);
+    }
+    path_totals_free(&t);
 }
 
 /* Checks everything of a kind that has one of the names. Returns the number of paths. */
@@ -193,6 +257,9 @@ static size_t check_kind(const blob *trace, path_kind kind, const char *const *n
             const path_interval *next = paths_interval(p, n + 1);
             ck_assert(!next || next->end - next->begin <= i->end - i->begin);
         }
+        check_totals(p, false, 0);
+        check_totals(p, true, PATH_MOST_STACKS);
+        check_totals(p, true, 5);
         gotrace_reader_close(reader);
         gotrace_source_close(source);
         paths_free(p);
