@@ -48,6 +48,7 @@ static const char *kind_of(moment_kind kind)
     case MOMENT_SCHED:
     case MOMENT_SYSCALL:
     case MOMENT_GC:
+    case MOMENT_SILENCE:
     case MOMENT_LOG:
     case MOMENT_GOROUTINES:
     case MOMENT_HEAP:

@@ -1,7 +1,7 @@
 /*
  * fuzz_find.c - search any trace with an expression that depends on the input: each moment is of a
  * kind that was searched for and does not end before it begins, an expression joined to itself
- * finds the same ones, and counting them reads enough of the trace.
+ * finds the same ones, counting them reads enough of the trace, and the longest ones are in order.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -9,11 +9,13 @@
 #include "common.h"
 #include "formats/analyse/moments.h"
 
-enum { TEXT_ROOM = 8192 };
+enum { TEXT_ROOM = 8192, LONGEST = 5 };
 
 /* What was found. */
 typedef struct findings_of {
     const expression *what;
+    bool ranked;
+    int64_t longest, last; /* of all; ranked: of the one before */
     uint64_t count, digest;
 } findings_of;
 
@@ -46,6 +48,8 @@ static void add_expression(char *text, uint64_t *state, bool levels, unsigned de
         "task(\"rpc\")",
         "region",
         "region > 1ns",
+        "silence > 1us",
+        "silence <= 10ns",
         "log ~ \"1\"",
         "log ~ .",
         "goroutine == 1",
@@ -54,7 +58,8 @@ static void add_expression(char *text, uint64_t *state, bool levels, unsigned de
         "not function ~ .",
         "goroutine == 7",
     };
-    static const char *const of_levels[] = {"goroutines > 1", "goroutines >= 10", "heap > 1M"};
+    static const char *const of_levels[] = {"goroutines > 1", "goroutines >= 10",
+                                            "goroutines ~ main > 1", "heap > 1M"};
     enum { TESTS = sizeof tests / sizeof *tests, LEVELS = sizeof of_levels / sizeof *of_levels };
     uint64_t form = fuzz_random(state) % (depth > 0 ? 6 : 1);
     if (form == 0) {
@@ -79,11 +84,16 @@ static bool found(void *ctx, const stacks *names, const moment *m)
     size_t size = 0;
     REQUIRE(m->kind < MOMENT_KIND_COUNT && MOMENT_BIT(m->kind) & all->what->queries[0].kinds);
     REQUIRE(m->begin <= m->end);
+    if (m->kind == MOMENT_SILENCE)
+        REQUIRE(m->begin < m->end && m->begun && m->ended && m->goroutine == 0 && m->stack == 0);
     if (m->kind == MOMENT_LOG) {
         REQUIRE(m->begin == m->end);
         REQUIRE(moment_message(names, m, &size) != NULL);
     }
-    all->count++;
+    REQUIRE(!all->ranked || all->count == 0 || m->end - m->begin <= all->last);
+    all->last = m->end - m->begin;
+    if (all->count++ == 0 || all->last > all->longest)
+        all->longest = all->last;
     const uint64_t facts[] = {m->kind,       (uint64_t)m->begin, (uint64_t)m->end, m->begun,
                               m->ended,      m->goroutine,       m->cause,         m->id,
                               (uint64_t)size};
@@ -91,7 +101,8 @@ static bool found(void *ctx, const stacks *names, const moment *m)
     return true;
 }
 
-static findings_of find(const uint8_t *data, size_t size, const char *text, bool counts)
+static findings_of find(const uint8_t *data, size_t size, const char *text, bool counts,
+                        uint64_t longest)
 {
     uint64_t problems;
     gotrace_config config = fuzz_config(&problems);
@@ -99,14 +110,20 @@ static findings_of find(const uint8_t *data, size_t size, const char *text, bool
     gotrace_reader *reader;
     expression what;
     expression_error wrong;
-    findings_of all = {.what = &what};
+    findings_of all = {.what = &what, .ranked = longest > 0};
     if (!expression_parse(&what, text, &wrong)) {
         fprintf(stderr, "%s\n%zu: %s\n", text, wrong.at, wrong.message);
         REQUIRE(false);
     }
     REQUIRE(gotrace_source_memory(data, size, &config, &source, NULL) == GOTRACE_OK);
     if (gotrace_reader_open(source, &config, &reader, NULL) == GOTRACE_OK) {
-        find_job job = {.what = &what, .found = found, .ctx = &all, .threads = 1, .counts = counts};
+        find_job job = {.what = &what,
+                        .found = found,
+                        .ctx = &all,
+                        .longest = longest,
+                        .by_duration = true,
+                        .threads = 1,
+                        .counts = counts};
         moments_find(&job, reader);
         REQUIRE(!job.failed && !job.error && !job.too_hard);
         gotrace_reader_close(reader);
@@ -125,19 +142,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (fuzz_is_packed(data, size))
         return 0;
     add_expression(text, &state, levels, DEPTH);
-    findings_of once = find(data, size, text, false);
-    findings_of counted = find(data, size, text, true);
+    findings_of once = find(data, size, text, false, 0);
+    findings_of counted = find(data, size, text, true, 0);
+    findings_of ranked = find(data, size, text, false, LONGEST);
     if (counted.count != once.count)
         fprintf(stderr, "%s: %" PRIu64 " listed, %" PRIu64 " counted\n", text, once.count,
                 counted.count);
     REQUIRE(counted.count == once.count);
+    REQUIRE(ranked.count == (once.count < LONGEST ? once.count : LONGEST));
+    REQUIRE(ranked.longest == once.longest);
     if (!levels) {
         add_text(joined, "(");
         add_text(joined, text);
         add_text(joined, fuzz_random(&state) % 2 ? ") or (" : ") and (");
         add_text(joined, text);
         add_text(joined, ")");
-        findings_of both = find(data, size, joined, false);
+        findings_of both = find(data, size, joined, false, 0);
         REQUIRE(both.count == once.count && both.digest == once.digest);
     }
     return 0;

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cmd/human.h"
 #include "cmd/names.h"
 
 /* Bytes of a message that are shown as text. */
@@ -12,6 +11,13 @@ enum { LONGEST_MESSAGE = 200 };
 static void put_time(out *o, int64_t ns)
 {
     out_printf(o, "%" PRId64 ".%09" PRId64 "s", ns / 1000000000, ns % 1000000000);
+}
+
+/* The same of the wall clock. A clock of a damaged trace may be anything. */
+static void put_wall(out *o, const select_clock *clock, int64_t ns)
+{
+    out_wall_clock(o, (uint64_t)clock->seconds,
+                   (uint64_t)clock->nanoseconds + (uint64_t)ns - (uint64_t)clock->time);
 }
 
 static void put_quoted(out *o, const char *text, size_t size)
@@ -25,7 +31,6 @@ static void put_quoted(out *o, const char *text, size_t size)
 /* What a moment is: its kind, and what it is called or how high. */
 static void put_what(out *o, const stacks *names, const moment *m)
 {
-    char value[32];
     size_t size;
     const char *text;
     out_str(o, moment_name((moment_kind)m->kind));
@@ -35,8 +40,7 @@ static void put_what(out *o, const stacks *names, const moment *m)
     case MOMENT_LOG: text = moment_message(names, m, &size); break;
     case MOMENT_GOROUTINES: out_printf(o, " %" PRIu64, m->value); return;
     case MOMENT_HEAP:
-        human_bytes(value, sizeof value, m->value);
-        out_printf(o, " %s", value);
+        out_printf(o, " %" PRIu64 ".%03" PRIu64 " MB", m->value / 1000000, m->value / 1000 % 1000);
         return;
     case MOMENT_RUN:
     case MOMENT_SCHED:
@@ -44,6 +48,7 @@ static void put_what(out *o, const stacks *names, const moment *m)
     case MOMENT_SYSCALL:
     case MOMENT_STW:
     case MOMENT_GC:
+    case MOMENT_SILENCE:
     case MOMENT_KIND_COUNT: return;
     default: return;
     }
@@ -56,18 +61,20 @@ static uint32_t reason_of(const moment *m)
     return m->kind == MOMENT_TASK || m->kind == MOMENT_REGION ? 0 : m->name;
 }
 
-void hit_text(out *o, const char *file, const stacks *names, const moment *m)
+/* A column has one unit, so that lines can be compared and sorted. */
+void hit_text(out *o, const char *file, const select_clock *clock, const stacks *names,
+              const moment *m)
 {
-    char duration[32];
+    const int64_t ns = m->end - m->begin;
     out_go_text(o, file, strlen(file));
     out_char(o, ':');
-    put_time(o, m->begin);
-    out_str(o, ": ");
+    if (clock)
+        put_wall(o, clock, m->begin);
+    else
+        put_time(o, m->begin);
+    out_printf(o, ": %5" PRId64 ".%06" PRId64 " ms%s, ", ns / 1000000, ns % 1000000,
+               m->begun && m->ended ? "" : " or more");
     put_what(o, names, m);
-    if (m->kind != MOMENT_LOG) {
-        human_duration(duration, sizeof duration, m->end - m->begin);
-        out_printf(o, ", %s%s", m->begun && m->ended ? "" : "at least ", duration);
-    }
     if (m->goroutine)
         out_printf(o, ", goroutine %" PRIu64, m->goroutine);
     if (m->function) {
@@ -138,11 +145,13 @@ static void put_own(out *o, const stacks *names, const moment *m)
         break;
     case MOMENT_SYSCALL:
     case MOMENT_GC:
+    case MOMENT_SILENCE:
     case MOMENT_KIND_COUNT: break;
     }
 }
 
-void hit_json(out *o, const char *file, const stacks *names, const moment *m)
+void hit_json(out *o, const char *file, const select_clock *clock, const stacks *names,
+              const moment *m)
 {
     out_str(o, "{\"kind\":\"moment\",\"file\":");
     out_json_string(o, file, strlen(file));
@@ -151,6 +160,11 @@ void hit_json(out *o, const char *file, const stacks *names, const moment *m)
                ",\"begun\":%s,\"ended\":%s",
                moment_name((moment_kind)m->kind), m->begin, m->end, m->end - m->begin,
                m->begun ? "true" : "false", m->ended ? "true" : "false");
+    if (clock) {
+        out_str(o, ",\"wall\":\"");
+        put_wall(o, clock, m->begin);
+        out_char(o, '"');
+    }
     put_id(o, "goroutine", m->goroutine);
     put_name(o, "function", names, m->function);
     put_own(o, names, m);

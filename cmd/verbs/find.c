@@ -1,6 +1,7 @@
 /* find.c - find moments in many traces. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmd/diag.h"
 #include "cmd/files.h"
@@ -13,9 +14,10 @@
 
 typedef struct find_options {
     settings common;
-    uint64_t max;
+    const char *sort; /* NULL: not given */
+    uint64_t max, top;
     select_options select; /* the times */
-    bool count, json, no_recover;
+    bool count, json, wall, no_recover;
 } find_options;
 
 /* The search in all files. */
@@ -30,12 +32,25 @@ typedef struct find_run {
 typedef struct hits {
     session *session;
     const char *file;
+    const select_clock *clock; /* NULL: not known, or not shown */
     uint64_t count;
 } hits;
 
 static const find_options *options_of(const session *s)
 {
     return (const find_options *)s->set;
+}
+
+static const char *sort_order(size_t n)
+{
+    static const char *const names[] = {"time", "duration"};
+    return n < sizeof names / sizeof *names ? names[n] : NULL;
+}
+
+/* The longest ones are shown from the longest on, unless another order is given. */
+static bool is_by_duration(const find_options *set)
+{
+    return set->sort ? strcmp(set->sort, "duration") == 0 : set->top > 0;
 }
 
 static bool add_hit(void *ctx, const stacks *names, const moment *m)
@@ -45,9 +60,9 @@ static bool add_hit(void *ctx, const stacks *names, const moment *m)
     out *o = &h->session->output.out;
     h->count++;
     if (!set->count && set->json)
-        hit_json(o, h->file, names, m);
+        hit_json(o, h->file, h->clock, names, m);
     else if (!set->count)
-        hit_text(o, h->file, names, m);
+        hit_text(o, h->file, h->clock, names, m);
     return !o->failed && h->count != set->max;
 }
 
@@ -64,14 +79,44 @@ static void write_count(const hits *h)
     }
 }
 
+/* Find the wall clock of a trace, if it is shown. Returns an exit status. */
+static int find_clock(hits *h, const input *in, select_clock *clock)
+{
+    const find_options *set = options_of(h->session);
+    if (set->count || !(set->json || set->wall))
+        return EXIT_SOUND;
+    switch (selection_clock(in->source, &in->config, clock)) {
+    case SELECT_NO_MEMORY: memory_report_refused(); return EXIT_SYSTEM;
+    case SELECT_OK: h->clock = clock; return EXIT_SOUND;
+    default: break;
+    }
+    if (set->wall && !set->json)
+        diag_warning(in->name, "it does not contain the time of the wall clock, which traces of Go "
+                               "1.25 and later have: times are since its start");
+    return EXIT_SOUND;
+}
+
+/* How many of the longest moments are wanted; 0: all, as they are found. */
+static uint64_t longest_of(const find_options *set)
+{
+    if (set->top)
+        return set->top;
+    if (!is_by_duration(set))
+        return 0;
+    return set->max ? set->max : UINT64_MAX;
+}
+
 /* Search a trace that was opened. Returns an exit status. */
 static int search_trace(session *s, input *in, const expression *what, find_run *all, bool *found)
 {
     hits h = {.session = s, .file = in->name};
     const select_options *options = &options_of(s)->select;
     select_job select;
+    select_clock clock;
     char outside[256];
     int status = select_begin(&select, &all->when, options, in);
+    if (status == EXIT_SOUND)
+        status = find_clock(&h, in, &clock);
     if (status != EXIT_SOUND)
         return status;
     find_job job = {.what = what,
@@ -80,6 +125,8 @@ static int search_trace(session *s, input *in, const expression *what, find_run 
                     .named = where_named,
                     .named_ctx = &all->names,
                     .range = all->when.given ? &select.range : NULL,
+                    .longest = longest_of(options_of(s)),
+                    .by_duration = is_by_duration(options_of(s)),
                     .threads = (size_t)s->set->threads,
                     .in_order = s->report,
                     .counts = options_of(s)->count};
@@ -177,6 +224,12 @@ static const option_spec options[] = {
     /* clang-format off */
     SELECT_TIMES(SELECT_ROW, find_options, select)
     /* clang-format on */
+    {0, "sort", OPTION_CHOICE, "ORDER", offsetof(find_options, sort), sort_order,
+     "order: as they end, or the longest first (time)"},
+    {0, "top", OPTION_NUMBER, "N", offsetof(find_options, top), NULL,
+     "find only the N longest, the longest first (0: all)"},
+    {0, "wall", OPTION_FLAG, NULL, offsetof(find_options, wall), NULL,
+     "show times of the wall clock, where the trace has it"},
     {0, "max", OPTION_NUMBER, "N", offsetof(find_options, max), NULL,
      "find at most N moments in each file (0: all)"},
     {0, "count", OPTION_FLAG, NULL, offsetof(find_options, count), NULL,
@@ -194,11 +247,11 @@ const verb verb_find = {
     .words = 1,
     .input = "FILE",
     .summary = "find moments in many traces",
-    .details =
-        "EXPR is a test such as stw > 10ms, gc > 100ms, sched > 50ms, wait(sync) > 1s,\n"
-        "syscall > 20ms, run > 10ms, task(\"rpc\") > 1s, region(\"db\"), log ~ \"timeout\",\n"
-        "goroutines > 10000 or heap > 4G, or several, with and, or, not,\n"
-        "function ~ REGEX, stack ~ REGEX, goroutine == ID and during (EXPR).",
+    .details = "EXPR is a test such as stw > 10ms, gc > 100ms, sched > 50ms, wait(sync) > 1s,\n"
+               "syscall > 20ms, run > 10ms, task(\"rpc\") > 1s, region(\"db\"), silence > 20ms,\n"
+               "log ~ \"timeout\", goroutines > 10000, goroutines ~ worker > 100, heap > 4G, or\n"
+               "several, with and, or, not, function ~ REGEX, stack ~ REGEX, goroutine == ID\n"
+               "and during (EXPR).",
     .options = options,
     .options_size = sizeof(find_options),
     .limited = true,

@@ -301,7 +301,7 @@ static size_t parse_pattern(parser *p)
                      why[0] ? "in the regular expression: " : "", why);
         return 0;
     }
-    list[x->pattern_count++] = (expression_pattern){made, (size_t)(t.at - x->text)};
+    list[x->pattern_count++] = (expression_pattern){made, (size_t)(t.at - x->text), t.size};
     next_token(p);
     return x->pattern_count;
 }
@@ -381,6 +381,14 @@ static void parse_argument(parser *p, expression_term *term, moment_takes takes)
     next_token(p);
 }
 
+static bool is_same_pattern(const expression *x, size_t a, size_t b)
+{
+    if (a == 0 || b == 0)
+        return a == b;
+    const expression_pattern *p = &x->patterns[a - 1], *q = &x->patterns[b - 1];
+    return p->size == q->size && memcmp(x->text + p->at, x->text + q->at, p->size) == 0;
+}
+
 /* The number of the last term. An equal level from before is the same one: each level has moments
  * of its own. */
 static size_t newest_term(expression *x)
@@ -390,7 +398,8 @@ static size_t newest_term(expression *x)
     if (!(MOMENT_BIT(new->kind) & MOMENT_LEVELS))
         return last;
     while (x->terms[i].kind != new->kind || x->terms[i].compare != new->compare ||
-           x->terms[i].bound != new->bound)
+           x->terms[i].bound != new->bound ||
+           !is_same_pattern(x, x->terms[i].pattern, new->pattern))
         i++;
     if (i < last)
         x->term_count--;

@@ -23,7 +23,7 @@ typedef enum moment_takes {
     TAKES_NOTHING,
     TAKES_NAME,    /* a string: the name or the reason of the moment */
     TAKES_REASON,  /* the same, or the word sync or network */
-    TAKES_PATTERN, /* a regular expression, of the message */
+    TAKES_PATTERN, /* a regular expression: of the message, or of where goroutines start */
 } moment_takes;
 
 /* What a comparison compares. */
@@ -44,8 +44,9 @@ typedef enum moment_measure {
     X(GC, "gc", TAKES_NOTHING, MEASURE_DURATION)                                                   \
     X(TASK, "task", TAKES_NAME, MEASURE_DURATION)                                                  \
     X(REGION, "region", TAKES_NAME, MEASURE_DURATION)                                              \
+    X(SILENCE, "silence", TAKES_NOTHING, MEASURE_DURATION)                                         \
     X(LOG, "log", TAKES_PATTERN, MEASURE_NOTHING)                                                  \
-    X(GOROUTINES, "goroutines", TAKES_NOTHING, MEASURE_COUNT)                                      \
+    X(GOROUTINES, "goroutines", TAKES_PATTERN, MEASURE_COUNT)                                      \
     X(HEAP, "heap", TAKES_NOTHING, MEASURE_SIZE)
 
 typedef enum moment_kind {
@@ -79,7 +80,7 @@ typedef struct expression_term {
 
 typedef struct expression_pattern {
     pattern *pattern;
-    size_t at; /* offset in the expression */
+    size_t at, size; /* where it is in the expression */
 } expression_pattern;
 
 typedef enum verdict { VERDICT_FALSE, VERDICT_TRUE, VERDICT_UNKNOWN } verdict;

@@ -34,7 +34,9 @@ typedef struct find_job {
      * expression has one; NULL: not. ctx is named_ctx. */
     void (*named)(void *ctx, const stacks *names, moment_kind kind, uint32_t name);
     void *named_ctx;
-    bool stopped;              /* set: found wanted no more */
+    bool stopped;     /* set: found wanted no more, and the trace was not read to its end */
+    uint64_t longest; /* only so many of the longest, at the end of the trace; 0: all */
+    bool by_duration; /* with longest: from the longest on, else in order */
     const select_range *range; /* only moments that have some time in it; NULL: all */
     size_t threads;
     bool in_order; /* the reader reports problems between the moments: events are read one by one */

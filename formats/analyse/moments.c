@@ -43,7 +43,10 @@ typedef struct find_run {
     int64_t now;                      /* of the event */
     int64_t least[MOMENT_KIND_COUNT]; /* search_least */
     idmap tasks;                      /* open_task */
-    idmap alive;                      /* goroutines, if their number is wanted */
+    idmap alive;      /* goroutines, if their number is wanted: uint32_t, by what function each is
+                         counted */
+    uint64_t *counts; /* of those that a term's pattern matches, by number of the term */
+    bool by_function; /* a term has one */
     open_moment stop, cycle;
     open_moment *levels; /* by number of a term */
 } find_run;
@@ -324,38 +327,77 @@ static void range_event(find_run *r, moment_kind kind, open_moment *open, const 
         open->depth--;
 }
 
-/* A level changed: the moments are those in which a comparison holds. */
+/* The level of a term changed: the moments are those in which its comparison holds. */
+static void set_term(find_run *r, size_t number, uint64_t value, const gotrace_event *e)
+{
+    const expression_term *t = &r->what->terms[number];
+    open_moment *open = &r->levels[number];
+    bool holds = t->compare == COMPARE_GE ? value >= t->bound : value > t->bound;
+    if (holds && open->depth == 0) {
+        open->m = moment_of(r, t->kind, e);
+        open->m.term = number;
+        open->depth = 1;
+    }
+    if (holds && value > open->m.value)
+        open->m.value = value;
+    if (!holds && open->depth > 0)
+        open_ends(r, open, true);
+}
+
+/* The same of all terms of a kind, without those that have a pattern. */
 static void set_level(find_run *r, moment_kind kind, uint64_t value, const gotrace_event *e)
 {
-    for (size_t i = 0; i < r->what->term_count; i++) {
+    for (size_t i = 0; i < r->what->term_count; i++)
+        if (r->what->terms[i].kind == kind && r->what->terms[i].pattern == 0)
+            set_term(r, i, value, e);
+}
+
+/* A goroutine that was counted by one function is counted by another one now; 0: by none. */
+static void count_by(find_run *r, uint32_t before, uint32_t now, const gotrace_event *e)
+{
+    for (size_t i = 0; before != now && i < r->what->term_count; i++) {
         const expression_term *t = &r->what->terms[i];
-        open_moment *open = &r->levels[i];
-        if (t->kind != kind)
+        if (t->kind != MOMENT_GOROUTINES || t->pattern == 0)
             continue;
-        bool holds = t->compare == COMPARE_GE ? value >= t->bound : value > t->bound;
-        if (holds && open->depth == 0) {
-            open->m = moment_of(r, kind, e);
-            open->m.term = i;
-            open->depth = 1;
-        }
-        if (holds && value > open->m.value)
-            open->m.value = value;
-        if (!holds && open->depth > 0)
-            open_ends(r, open, true);
+        const bool was = search_matches(&r->search, t->pattern, before);
+        const bool is = search_matches(&r->search, t->pattern, now);
+        r->counts[i] += (uint64_t)is - (uint64_t)was;
+        if (is != was)
+            set_term(r, i, r->counts[i], e);
     }
 }
 
 static void count_goroutine(find_run *r, const gotrace_event *e)
 {
-    size_t before = r->alive.count;
+    const size_t count = r->alive.count;
+    const bool exists = e->to != GOTRACE_STATE_NOT_EXIST;
     if (e->subject == 0)
         return;
-    if (e->to == GOTRACE_STATE_NOT_EXIST)
+    uint32_t *by = exists ? idmap_insert(&r->alive, e->subject) : idmap_find(&r->alive, e->subject);
+    const uint32_t before = by ? *by : 0;
+    uint32_t now = exists && r->by_function ? function_of(r, e->subject) : 0;
+    /* One that blocks forever is not followed, and still exists. */
+    now = exists && now == 0 ? before : now;
+    if (by)
+        *by = now;
+    r->job->failed = r->job->failed || (exists && !by);
+    if (!exists)
         idmap_remove(&r->alive, e->subject);
-    else if (!idmap_insert(&r->alive, e->subject))
-        r->job->failed = true;
-    if (r->alive.count != before)
+    if (r->alive.count != count)
         set_level(r, MOMENT_GOROUTINES, r->alive.count, e);
+    count_by(r, before, now, e);
+}
+
+/* An event ends the time since the one before it, of whatever proc and thread. */
+static void silence_ends(find_run *r, int64_t time)
+{
+    const int64_t begin = r->now;
+    r->now = time;
+    if (time > begin && !is_short(r, MOMENT_SILENCE, begin))
+        search_offer(
+            &r->search,
+            &(moment){
+                .kind = MOMENT_SILENCE, .begun = true, .ended = true, .begin = begin, .end = time});
 }
 
 /* ---- the pass ---------------------------------------------------------------------------------
@@ -371,8 +413,11 @@ static void range_of(find_run *r, const gotrace_event *e)
 
 static void add_event(find_run *r, const gotrace_event *e)
 {
-    /* The sync that ends a trace is later than its end. */
-    if (e->kind != GOTRACE_KIND_SYNC)
+    /* The time of a sync is not one at which the program did something, and the sync that ends a
+     * trace is later than its end. */
+    if (e->kind != GOTRACE_KIND_SYNC && wants(r, MOMENT_BIT(MOMENT_SILENCE)))
+        silence_ends(r, e->time);
+    else if (e->kind != GOTRACE_KIND_SYNC)
         r->now = e->time;
     states_step(&r->states, e, state_ends, NULL);
     if (e->flags & GOTRACE_EVENT_NO_BEGIN)
@@ -424,15 +469,16 @@ static bool has_failed(find_run *r)
     return search_failed(&r->search);
 }
 
-/* Whether the states of goroutines or where they start are needed. */
-static bool needs_goroutines(const find_run *r)
+/* Whether all events are needed: for the states of goroutines, where they start, or silences. */
+static bool needs_all(const find_run *r)
 {
     return !r->job->counts ||
-           wants(r, MOMENT_STATES | MOMENT_BIT(MOMENT_REGION) | MOMENT_BIT(MOMENT_GOROUTINES)) ||
+           wants(r, MOMENT_STATES | MOMENT_BIT(MOMENT_REGION) | MOMENT_BIT(MOMENT_SILENCE) |
+                        MOMENT_BIT(MOMENT_GOROUTINES)) ||
            search_tests(&r->search, OP_FUNCTION);
 }
 
-/* The kinds of the events that the moments need if no goroutine is needed. */
+/* The kinds of the events that the moments need if not all are needed. */
 static uint32_t kinds_of(const find_run *r)
 {
     static const uint32_t kinds_of[MOMENT_KIND_COUNT] = {
@@ -454,7 +500,7 @@ static gotrace_status read_events(find_run *r)
     enum { INTERVAL = 256 };
     const gotrace_event *e;
     gotrace_status status;
-    if (!needs_goroutines(r))
+    if (!needs_all(r))
         gotrace_reader_select(r->feed.reader, kinds_of(r));
     for (size_t n = 0; (status = feed_next(&r->feed, &e)) == GOTRACE_EVENT; n++) {
         add_event(r, e);
@@ -487,8 +533,11 @@ static bool run_init(find_run *r)
     const states_user user = {r, goroutine_begins, state_ends, goroutine_ends, NULL};
     r->stacks = stacks_new(STACKS_BY_ADDRESS);
     r->levels = calloc(r->what->term_count + 1, sizeof *r->levels);
-    if (!r->stacks || !r->levels)
+    r->counts = calloc(r->what->term_count + 1, sizeof *r->counts);
+    if (!r->stacks || !r->levels || !r->counts)
         return false;
+    for (size_t i = 0; i < r->what->term_count; i++)
+        r->by_function |= r->what->terms[i].kind == MOMENT_GOROUTINES && r->what->terms[i].pattern;
     stacks_begin(r->stacks, &r->feed);
     states_init(&r->states, gotrace_reader_summary(r->feed.reader)->version, r->stacks,
                 sizeof(find_goroutine), &user);
@@ -513,6 +562,7 @@ static void run_free(find_run *r)
     idmap_free(&r->alive);
     search_free(&r->search);
     free(r->levels);
+    free(r->counts);
     stacks_free(r->stacks);
 }
 
@@ -524,7 +574,7 @@ gotrace_status moments_find(find_job *job, gotrace_reader *reader)
     gotrace_reader_index(reader);
     feed_init(&r.feed, reader, job->in_order, job->threads);
     idmap_init(&r.tasks, sizeof(open_task));
-    idmap_init(&r.alive, 0);
+    idmap_init(&r.alive, sizeof(uint32_t));
     if (run_init(&r)) {
         status = read_events(&r);
         if (!r.search.ends && !has_failed(&r))

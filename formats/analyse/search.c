@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "formats/analyse/states.h"
+#include "formats/common/vector.h"
 
 /* A moment that may satisfy a query. */
 typedef struct stored_moment {
@@ -44,6 +45,11 @@ static bool matches(search *s, size_t number, uint32_t name, uint32_t stack)
     if (text)
         note_hard(s, number, text, size);
     return found;
+}
+
+bool search_matches(search *s, size_t number, uint32_t name)
+{
+    return name && matches(s, number - 1, name, 0);
 }
 
 static bool message_matches(search *s, size_t number, const moment *m)
@@ -200,22 +206,60 @@ static void report_names(const search *s)
 /* ---- what is found ----------------------------------------------------------------------------
  */
 
+/* A moment that is valid after the call. */
+static moment copy_of(const search *s, const moment *m)
+{
+    moment copy = *m;
+    if (m->message)
+        copy.message_of = stacks_name(s->stacks, m->message, m->message_size);
+    copy.message = NULL;
+    copy.message_size = 0;
+    return copy;
+}
+
+/* Keeps a moment if it is one of the longest so far. */
+static void rank(search *s, const moment *m)
+{
+    size_t slot;
+    if (!longest_add(&s->longest, m->end - m->begin, &slot, &s->job->failed))
+        return;
+    uint64_t *places = vector_room(s->places, &s->place_room, slot, sizeof *places);
+    if (!places) {
+        s->job->failed = true;
+        return;
+    }
+    s->places = places;
+    places[slot] = s->ranked.count;
+    moment *made = big_array_add(&s->ranked);
+    if (made)
+        *made = copy_of(s, m);
+}
+
+static void pass_ranked(search *s)
+{
+    bool wanted = true;
+    longest_sort(&s->longest, !s->job->by_duration);
+    for (size_t i = 0; wanted && !s->job->too_hard && i < s->longest.count; i++) {
+        const moment *m = big_array_at(&s->ranked, s->places[s->longest.items[i].slot]);
+        wanted = m && s->job->found(s->job->ctx, s->stacks, m);
+    }
+}
+
 static void pass_on(search *s, const moment *m)
 {
-    if (!s->ends && !s->job->too_hard)
+    if (s->ends || s->job->too_hard)
+        return;
+    if (s->job->longest)
+        rank(s, m);
+    else
         s->ends = !s->job->found(s->job->ctx, s->stacks, m);
 }
 
 static void store(search *s, size_t query, const moment *m)
 {
     stored_moment *made = big_array_add(&s->stored);
-    if (!made)
-        return;
-    *made = (stored_moment){*m, query};
-    if (m->message)
-        made->m.message_of = stacks_name(s->stacks, m->message, m->message_size);
-    made->m.message = NULL;
-    made->m.message_size = 0;
+    if (made)
+        *made = (stored_moment){copy_of(s, m), query};
 }
 
 static verdict test_query(search *s, size_t query, const moment *m)
@@ -276,6 +320,8 @@ void search_finish(search *s)
 {
     for (size_t i = s->job->what->query_count; i-- > 0;)
         resolve(s, i);
+    if (s->job->longest && !s->job->failed)
+        pass_ranked(s);
     if (s->named && !s->ends)
         report_names(s);
 }
@@ -285,7 +331,7 @@ bool search_failed(search *s)
     find_job *job = s->job;
     for (size_t i = 0; i < job->what->query_count; i++)
         job->failed = job->failed || s->found[i].failed;
-    job->error = s->stored.error;
+    job->error = s->stored.error ? s->stored.error : s->ranked.error;
     if (s->stacks->failed || job->error == ENOMEM)
         job->failed = true;
     return job->failed || job->error || job->too_hard;
@@ -302,6 +348,8 @@ bool search_init(search *s, find_job *job, stacks *names)
     const expression *what = job->what;
     *s = (search){.job = job, .stacks = names, .resolved = what->query_count};
     big_array_init(&s->stored, sizeof(stored_moment), NULL);
+    big_array_init(&s->ranked, sizeof(moment), NULL);
+    longest_init(&s->longest, job->longest);
     s->names = array(what->term_count, sizeof *s->names);
     s->matchers = array(what->pattern_count, sizeof *s->matchers);
     s->found = array(what->query_count, sizeof *s->found);
@@ -325,6 +373,9 @@ void search_free(search *s)
     for (size_t i = 0; s->found && i < s->job->what->query_count; i++)
         timeset_free(&s->found[i]);
     big_array_free(&s->stored);
+    big_array_free(&s->ranked);
+    longest_free(&s->longest);
+    free(s->places);
     free(s->seen.by_number);
     free(s->names);
     free(s->matchers);

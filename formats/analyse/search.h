@@ -8,6 +8,7 @@
 #ifndef ANALYSE_SEARCH_H
 #define ANALYSE_SEARCH_H
 
+#include "formats/analyse/longest.h"
 #include "formats/analyse/matcher.h"
 #include "formats/analyse/moment.h"
 #include "formats/analyse/timeset.h"
@@ -23,7 +24,11 @@ typedef struct search {
     unsigned named;        /* MOMENT_BIT: kinds of which names are collected */
     matcher_verdicts seen; /* the kinds that have a name, by its number */
     big_array stored;      /* moments that may satisfy a query */
-    bool ends;             /* no more moments are wanted */
+    longest longest;       /* of the moments that satisfy the expression, if the job wants them */
+    big_array ranked;      /* these moments, and some that are not among them any more */
+    uint64_t *places;      /* in ranked, by the slot of one of the longest */
+    size_t place_room;
+    bool ends; /* no more moments are wanted */
 } search;
 
 /* The job and the stacks are borrowed. False: memory was refused; call search_free in any case,
@@ -36,6 +41,9 @@ int64_t search_least(search *s, moment_kind kind);
 
 /* Whether the expression, with its durings, has such a test. */
 bool search_tests(const search *s, op_code code);
+
+/* Whether the pattern of that number, from 1 on, matches a name. */
+bool search_matches(search *s, size_t number, uint32_t name);
 
 /* A moment of that kind has that name. */
 void search_note_name(search *s, moment_kind kind, uint32_t name);

@@ -415,14 +415,8 @@ void selection_free(selection *s)
 /* ---- times of a trace -------------------------------------------------------------------------
  */
 
-/* The wall clock at one time of a trace. */
-typedef struct wall_clock {
-    int64_t time; /* ns */
-    int64_t seconds, nanoseconds;
-} wall_clock;
-
 /* Reads up to the first event that is not a sync: from then on times are known. */
-static select_status read_clock(gotrace_reader *reader, wall_clock *clock)
+static select_status read_clock(gotrace_reader *reader, select_clock *clock)
 {
     const gotrace_event *e;
     gotrace_status status;
@@ -449,7 +443,7 @@ static select_status read_clock(gotrace_reader *reader, wall_clock *clock)
 }
 
 /* The time in the trace; one that is too far away is the least or greatest one. */
-static int64_t time_of(const select_time *t, const wall_clock *clock)
+static int64_t time_of(const select_time *t, const select_clock *clock)
 {
     int64_t ns;
     if (!t->wall)
@@ -461,21 +455,28 @@ static int64_t time_of(const select_time *t, const wall_clock *clock)
     return ns;
 }
 
+select_status selection_clock(gotrace_source *source, const gotrace_config *config,
+                              select_clock *clock)
+{
+    gotrace_config quiet = config ? *config : (gotrace_config){0};
+    gotrace_error error = {.rule = GOTRACE_RULE_NONE};
+    gotrace_reader *reader;
+    quiet.on_problem = NULL;
+    quiet.on_progress = NULL;
+    if (gotrace_reader_open(source, &quiet, &reader, &error) < 0)
+        return error.rule == GOTRACE_RULE_SYSTEM_MEMORY ? SELECT_NO_MEMORY : SELECT_NO_CLOCK;
+    select_status status = read_clock(reader, clock);
+    gotrace_reader_close(reader);
+    return status;
+}
+
 select_status selection_range(const selection *s, gotrace_source *source,
                               const gotrace_config *config, select_range *range)
 {
-    wall_clock clock = {0};
+    select_clock clock = {0};
     *range = (select_range){INT64_MIN, INT64_MAX};
     if (s->from.wall || s->until.wall) {
-        gotrace_config quiet = config ? *config : (gotrace_config){0};
-        gotrace_error error = {.rule = GOTRACE_RULE_NONE};
-        gotrace_reader *reader;
-        quiet.on_problem = NULL;
-        quiet.on_progress = NULL;
-        if (gotrace_reader_open(source, &quiet, &reader, &error) < 0)
-            return error.rule == GOTRACE_RULE_SYSTEM_MEMORY ? SELECT_NO_MEMORY : SELECT_NO_CLOCK;
-        select_status status = read_clock(reader, &clock);
-        gotrace_reader_close(reader);
+        select_status status = selection_clock(source, config, &clock);
         if (status != SELECT_OK)
             return status;
     }

@@ -120,6 +120,16 @@ typedef enum select_status {
     SELECT_NO_MEMORY, /* memory was refused */
 } select_status;
 
+/* The wall clock at one time of a trace. */
+typedef struct select_clock {
+    int64_t time;                 /* ns since the start */
+    int64_t seconds, nanoseconds; /* since 1970 */
+} select_clock;
+
+/* Reads the beginning of a trace for the clock by which times are converted. */
+select_status selection_clock(gotrace_source *source, const gotrace_config *config,
+                              select_clock *clock);
+
 /* Finds the range of a trace, of whose source the beginning is read if a time is one of the wall
  * clock. */
 select_status selection_range(const selection *s, gotrace_source *source,

@@ -15,6 +15,7 @@ import random
 import re
 import subprocess
 import sys
+import time
 
 STATES = {'running': 'run', 'runnable': 'sched', 'waiting': 'wait', 'syscall': 'syscall'}
 INSTANTS, LEVELS = {'log'}, {'goroutines', 'heap'}
@@ -38,17 +39,19 @@ class Goroutine:
 
 
 class Follower:
-    """All moments of a trace in the order in which they end. Levels are followed for each (kind, compare, bound)."""
+    """All moments of a trace in the order in which they end. Levels are followed for each (kind, compare, bound, regex)."""
 
     def __init__(self, events, version, levels):
         self.v1 = self.beginning = version < 22
         self.version, self.levels = version, levels
         self.now = self.sync = 0
-        self.goroutines, self.tasks, self.ranges, self.active, self.alive = {}, {}, {}, {}, set()
+        self.goroutines, self.tasks, self.ranges, self.active, self.alive = {}, {}, {}, {}, {}
         self.found = []
         for e in events:
             if e['kind'] != 'sync':
-                self.now = e['time']
+                before, self.now = self.now, e['time']
+                if self.now > before:
+                    self.add('silence', before, True, True)
             self.event(e)
         self.end()
 
@@ -126,10 +129,16 @@ class Follower:
         elif e['from'] != e['to']:
             self.change(number, e['from'], e['to'], e)
         # Moments that end with the same event: first those of the goroutine.
-        before = len(self.alive)
-        (self.alive.discard if e['to'] == 'not-exist' else self.alive.add)(number)
-        if len(self.alive) != before:
+        before, exists = dict(self.alive), e['to'] != 'not-exist'
+        self.alive.pop(number, None)
+        if exists:
+            self.alive[number] = self.function_of(number) or before.get(number)
+        if len(self.alive) != len(before):
             self.level('goroutines', len(self.alive), e)
+        for key in (k for k in self.levels if k[0] == 'goroutines' and k[3] is not None):
+            counts = [sum(f is not None and re.search(key[3], f) is not None for f in of.values()) for of in (before, self.alive)]
+            if counts[0] != counts[1]:
+                self.set_level(key, counts[1], e)
 
     # -- the rest --
 
@@ -141,14 +150,17 @@ class Follower:
         self.add(what, begin, begun, ended, g, self.function_of(g) or function, e, **more)
 
     def level(self, kind, value, e):
-        for key in (k for k in self.levels if k[0] == kind):
-            holds = value >= key[2] if key[1] == '>=' else value > key[2]
-            if holds:
-                opened = self.active.setdefault(key, (self.start(e), [0]))
-                opened[1][0] = max(opened[1][0], value)
-            elif key in self.active:
-                opened, value_of = self.active.pop(key)
-                self.stops(kind, opened, True, value=value_of[0], level=key)
+        for key in (k for k in self.levels if k[0] == kind and k[3] is None):
+            self.set_level(key, value, e)
+
+    def set_level(self, key, value, e):
+        holds = value >= key[2] if key[1] == '>=' else value > key[2]
+        if holds:
+            opened = self.active.setdefault(key, (self.start(e), [0]))
+            opened[1][0] = max(opened[1][0], value)
+        elif key in self.active:
+            opened, value_of = self.active.pop(key)
+            self.stops(key[0], opened, True, value=value_of[0], level=key)
 
     def range(self, what, e):
         if e['kind'] == 'range-end':
@@ -243,6 +255,8 @@ def text_of(x):
         return f'goroutine == {x[1]}'
     if x[0] in ('function', 'stack') or (x[0] == 'log' and x[1] is not None):
         return f"{x[0]} ~ '{x[1]}'"
+    if x[0] == 'goroutines' and x[1] is not None:
+        return f"goroutines ~ '{x[1]}' {x[2]} {x[3]}"
     what, argument, compare, bound = x if x[0] != 'log' else ('log', None, None, 0)
     argument = '' if argument is None else f'({argument})' if argument in ('sync', 'network') else f'({quoted(argument[1:])})'
     if compare is None:
@@ -268,7 +282,7 @@ def levels_of(x):
     """The levels in the order of the expression, also those in a during."""
     if x[0] in ('and', 'or', 'not', 'during'):
         return [level for part in x[1:] for level in levels_of(part)]
-    return [(x[0], x[2], x[3])] if x[0] in LEVELS else []
+    return [(x[0], x[2], x[3], x[1])] if x[0] in LEVELS else []
 
 
 class Times:
@@ -326,7 +340,7 @@ class Search:
             return x[1] is None or re.search(x[1], m['message']) is not None
         _, argument, compare, bound = x
         if x[0] in LEVELS:
-            return m['level'] == (x[0], compare, bound)
+            return m['level'] == (x[0], compare, bound, argument)
         name = m.get('name', m.get('reason'))
         if argument == 'sync':
             named = name is not None and any(word in name for word in ('chan', 'sync', 'select'))
@@ -342,12 +356,18 @@ class Search:
 def fixed():
     kinds = [(kind, None, None, 0) for kind in ('run', 'sched', 'wait', 'syscall', 'stw', 'gc', 'task', 'region')]
     yield from kinds
+    yield ('silence', None, None, 0)
+    yield ('silence', None, '>', 20000)
+    yield ('and', ('silence', None, '>=', 1000), ('during', kinds[5]))
+    yield ('and', kinds[0], ('during', ('silence', None, '>', 5000)))
     yield ('log', None)
     yield ('or', *kinds, ('log', None), ('goroutines', None, '>', 3), ('heap', None, '>=', 1))
     yield ('wait', 'sync', None, 0)
     yield ('wait', 'network', None, 0)
     yield ('and', kinds[0], ('during', kinds[5]))
     yield ('and', ('log', None), ('during', ('wait', 'sync', None, 0)))
+    yield ('goroutines', 'main', '>', 1)
+    yield ('goroutines', 'runtime', '>=', 3)
     yield ('function', 'main')
     yield ('function', 'no.such')
     yield ('stack', 'main')
@@ -366,11 +386,11 @@ class Random:
 
     def kind(self):
         rng, m = self.rng, self.moment()
-        what = rng.choice([m['what'], 'run', 'sched', 'wait', 'stw', 'gc', 'syscall', 'task', 'region', 'log', 'goroutines', 'heap'])
+        what = rng.choice([m['what'], 'run', 'sched', 'wait', 'stw', 'gc', 'syscall', 'task', 'region', 'silence', 'log', 'goroutines', 'heap'])
         if what == 'log':
             return ('log', rng.choice([None, None, *REGEXES]))
         if what == 'goroutines':
-            return (what, None, rng.choice(['>', '>=']), rng.randrange(20))
+            return (what, rng.choice([None, *REGEXES]), rng.choice(['>', '>=']), rng.randrange(20))
         if what == 'heap':
             return (what, None, rng.choice(['>', '>=']), rng.choice([0, 10**5, 10**6, 4 * 10**6]))
         argument, name = None, m.get('name', m.get('reason'))
@@ -426,8 +446,42 @@ def expected_of(x, trace, times=None):
     return [m for m in found if not times or (m['begin'] < times[1] and (m['end'] > times[0] or m['begin'] >= times[0]))]
 
 
-def found_by(gotrace, text, path, times):
-    done = run(gotrace, 'find', '--no-recover', '--json', *options_of(times), text, path)
+def ranked(moments, rank):
+    """The longest ones, of equal ones the first, in the order of --sort."""
+    if not rank:
+        return moments
+    top, order = rank
+    longest = sorted(enumerate(moments), key=lambda m: m[1]['begin'] - m[1]['end'])[:top or None]
+    return [m for _, m in (longest if order == 'duration' else sorted(longest, key=lambda m: m[0]))]
+
+
+def ranks(rank):
+    return ['--top', str(rank[0]), '--sort', rank[1]] if rank else []
+
+
+def clock_of(events):
+    """Nanoseconds from 1970 until the start of the trace; None: the trace has no wall clock."""
+    first = next((e for e in events if e['kind'] != 'sync'), None)
+    clocks = [e['clocks'] for e in events[:events.index(first)] if 'clocks' in e] if first else []
+    if not clocks:
+        return None
+    start = int(first['ticks']) - first['time']
+    return clocks[0]['wall_seconds'] * 10**9 + clocks[0]['wall_nanoseconds'] - (int(clocks[0]['trace']) - start)
+
+
+def wrong_clock(events, found):
+    clock = clock_of(events)
+    for m in found:
+        seconds, nanoseconds = divmod(m['begin'] + (clock or 0), 10**9)
+        fraction = f'.{nanoseconds:09}'.rstrip('0') if nanoseconds else ''
+        text = time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds)) + fraction + 'Z' if clock is not None else None
+        if m.get('wall') != text:
+            return f"wall {m.get('wall')}, {text} expected: {m}"
+    return None
+
+
+def found_by(gotrace, text, path, times, rank):
+    done = run(gotrace, 'find', '--no-recover', '--json', *options_of(times), *ranks(rank), text, path)
     found = []
     for line in done.stdout.splitlines():
         m = json.loads(line)
@@ -441,14 +495,14 @@ def found_by(gotrace, text, path, times):
     return done, found
 
 
-def differs(gotrace, path, x, trace, times):
-    expected = expected_of(x, trace, times)
-    done, got = found_by(gotrace, text_of(x), path, times)
+def differs(gotrace, path, x, trace, times, rank):
+    expected = ranked(expected_of(x, trace, times), rank)
+    done, got = found_by(gotrace, text_of(x), path, times, rank)
     if done.returncode != (0 if expected else 1):
         return 0, f'status {done.returncode}, {len(expected)} expected: {done.stderr.decode()[:300]}'
     a, b = [normal(m) for m in expected], [normal(m) for m in got]
     if a == b:
-        return len(a), None
+        return len(a), wrong_clock(trace[0], got)
     lost, more = [m for m in a if m not in b], [m for m in b if m not in a]
     return len(a), f'{len(a)} expected, {len(b)} found' + ''.join(f'\n  - {m}' for m in lost[:2]) + \
         ''.join(f'\n  + {m}' for m in more[:2]) + ('' if lost or more else ': another order')
@@ -504,7 +558,8 @@ def main():
         choose = Random(rng, everything)
         for x in [*fixed(), *(choose.any(2) for _ in range(count))]:
             times = sorted(rng.sample(range(events[-1]['time'] + 2), 2)) if compared % 3 == 0 else None
-            found, wrong = differs(gotrace, path, x, (events, version), times)
+            rank = (rng.choice([0, 1, 3, 10]), rng.choice(['time', 'duration'])) if compared % 4 == 1 else None
+            found, wrong = differs(gotrace, path, x, (events, version), times, rank)
             compared += 1
             moments += found
             if not wrong and compared % 2 == 0:
@@ -512,7 +567,7 @@ def main():
             if not wrong and compared % 5 == 0:
                 wrong = prints_others(gotrace, path, x, (events, version))
             if wrong:
-                print(f'{os.path.basename(path)} {options_of(times)} {text_of(x)}: {wrong}')
+                print(f'{os.path.basename(path)} {options_of(times) + ranks(rank)} {text_of(x)}: {wrong}')
     print(f'{compared} comparisons, {moments} moments')
 
 

@@ -75,9 +75,12 @@ task("request") > 10us
 task("request") >= 10us
 region
 region("reply")
+silence > 900ns
 log
 log ~ ^timeout
 goroutines > 2
+goroutines ~ "^main\.(worker|helper)$" >= 2
+goroutines ~ "main.worker" > 0
 heap > 4M
 heap >= 9000000
 heap > 4M or heap > 4M
@@ -114,14 +117,26 @@ region and during (log ~ done)
 wait and during (syscall > 1us and during (task("request")))
 run and not during (wait(sync) or gc)
 sched and (goroutine == 7 or during (syscall))
+silence >= 700ns and during (wait(sync))
+(run or sched) and during (silence >= 1us)
 END
 echo '== output'
-run gotrace find --json 'stw or sched > 1us or log or task or heap > 4M or region or goroutines > 1' known.trace
+run gotrace find --json 'stw or sched > 1us or log or task or heap > 4M or region or goroutines > 1 or silence > 1us' known.trace
 run gotrace find --count wait known.trace
+run gotrace find --count 'silence > 500ns' known.trace
 run gotrace find --count --max 2 wait known.trace
 run gotrace find --count --json 'wait or during (gc)' known.trace
 run gotrace find --max 1 wait known.trace
 run gotrace find --max 1 'wait and during (gc)' known.trace
+echo '== the longest'
+for options in '--sort duration' '--sort time' '--top 3' '--top 3 --sort time' '--sort duration --max 2' '--top 3 --max 2 --sort time' \
+    '--top 2 --count' '--top 2 --json'; do
+    # shellcheck disable=SC2086
+    run gotrace find $options 'wait or log' known.trace
+done
+run gotrace find --top 2 'run and during (gc)' known.trace
+run gotrace find --top 1 'task("reqest")' known.trace
+run gotrace find --sort length wait known.trace
 gotrace find wait <known.trace
 gotrace find wait - <known.trace
 gotrace find -o hits wait known.trace && cat hits
@@ -131,6 +146,13 @@ run gotrace find 'stw or gc or syscall' "$TRACES/go1.21-gc.trace" | sed "s|$TRAC
 cp "$TRACES/go1.26-user.trace" "$TRACES/go1.19-user.trace" .
 run gotrace find 'task or region or log or gc' go1.26-user.trace
 run gotrace find 'not during (gc) or task' go1.19-user.trace
+
+echo '== the wall clock, and a time of it for --from'
+run gotrace find --wall --top 2 wait go1.26-user.trace
+run gotrace find --json --top 1 wait go1.26-user.trace
+at=$(gotrace find --json --top 1 wait go1.26-user.trace | jq -r .wall)
+cmp <(gotrace find --from "$at" --top 1 wait go1.26-user.trace) <(gotrace find --top 1 wait go1.26-user.trace)
+run gotrace find --wall --max 1 wait go1.19-user.trace
 
 echo '== wrong'
 while IFS= read -r expression; do
@@ -168,7 +190,8 @@ printf 'Trace Go1.26 level=meaning procs=1\nUserLog t=1000 g=1 p=0 task=0 key_st
 gotrace find 'gc or log ~ "(.*)*(.*)*x|(.+)+\d"' many.trace known.trace 2>&1 | sed 's/aaaa*/a.../'
 
 echo '== events in moments: of a goroutine, of the whole program, of an instant'
-for expression in 'wait(sync)' stw 'log ~ timeout' 'goroutine == 8 and wait' 'task("request") and during (gc)'; do
+for expression in 'wait(sync)' stw 'log ~ timeout' 'goroutine == 8 and wait' 'task("request") and during (gc)' \
+    'silence > 1us'; do
     run gotrace print --where "$expression" known.trace
 done
 run gotrace print --format jsonl --where 'stw or region' --from 1300ns --until 7340ns --goroutine 1 known.trace
