@@ -24,7 +24,8 @@ export LC_ALL=C
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=${BUILD:-$root/build}
 gotrace=$(realpath -m "${GOTRACE:-$build/gotrace}")
-peers=${GOTRACE_PEERS:-$HOME/.cache/gotrace-peers}
+# shellcheck source=testdata/recorders/toolchains.bash
+. "$root/testdata/recorders/toolchains.bash"
 store=${GOTRACE_BENCH:-$HOME/.cache/gotrace-bench}
 sets=${SETS:-big loaded}
 runs=${RUNS:-3}
@@ -137,8 +138,7 @@ record_missing() {
     for toolchain in gccgo go1.19 go1.21 go1.22 go1.27; do
         for set in $sets; do
             [ ! -s "$store/$toolchain-$set.trace" ] || continue
-            if { [ $toolchain = gccgo ] && command -v gccgo-12 >/dev/null; } ||
-                [ -x "$peers/usr/lib/go-${toolchain#go}/bin/go" ]; then
+            if has_toolchain $toolchain; then
                 GOTRACE_PEERS=$peers "$root/testdata/recorders/record.sh" "--$set" "$store" $toolchain
             else
                 echo "bench: SKIPPED: no trace of $toolchain, and no $toolchain to record one with" >&2

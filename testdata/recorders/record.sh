@@ -11,7 +11,8 @@
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
-peers=${GOTRACE_PEERS:-$HOME/.cache/gotrace-peers}
+# shellcheck source=testdata/recorders/toolchains.bash
+. "$here/toolchains.bash"
 big=no
 loaded=no
 scale=1
@@ -43,10 +44,8 @@ out=$(cd "$1" && pwd)
 shift
 
 if [ $# -eq 0 ]; then
-    command -v gccgo-12 >/dev/null && set -- gccgo
-    for go in "$peers"/usr/lib/go-1.*; do
-        [ -x "$go/bin/go" ] && set -- "$@" "go${go##*/go-}"
-    done
+    mapfile -t toolchains < <(list_toolchains)
+    set -- "${toolchains[@]}"
 fi
 [ $# -gt 0 ] || { echo "record.sh: no toolchain: neither gccgo-12 nor $peers/usr/lib/go-*" >&2; exit 1; }
 
@@ -78,13 +77,9 @@ build() { # TOOLCHAIN: leaves the program in $work/recorder
         [ "$minor" -lt 23 ] || sources+=(coroutines.go experiment.go)
         [ "$minor" -lt 25 ] || sources+=(flight.go)
     fi
-    if [ "$1" = gccgo ]; then
-        #         gccgo by itself cannot build cgo, and ignores build tags.
-        (cd "$here" && gccgo-12 -O1 -g "-fdebug-prefix-map=$here=recorder" -o "$work/recorder" "${sources[@]}")
-    else
-        (cd "$here" && GOCACHE=${RECORD_CACHE:-$work/cache} GOTOOLCHAIN=local GO111MODULE=off GOFLAGS='' CGO_ENABLED=1 \
-            "$peers/usr/lib/go-${1#go}/bin/go" build -trimpath -o "$work/recorder" "${sources[@]}" cgo.go)
-    fi
+    #     gccgo by itself cannot build cgo.
+    [ "$1" = gccgo ] || sources+=(cgo.go)
+    RECORD_CACHE=${RECORD_CACHE:-$work/cache} build_program "$1" "$here" "$work/recorder" "${sources[@]}"
 }
 
 record() { # TOOLCHAIN SCENARIO [FLAG...]
