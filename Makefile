@@ -278,7 +278,7 @@ $(B)/fuzz/mutator_afl.so: $(MUTATOR_OBJ) $(B)/libgotrace.a
 
 # ---- tests -------------------------------------------------------------------------------------
 
-.PHONY: tests check check-all conformance portability levels bench fuzz fuzz-afl coverage codes abi lint
+.PHONY: tests check check-all conformance portability levels bench causes fuzz fuzz-afl coverage codes abi lint
 tests: all $(UNIT_TESTS) $(FUZZ_REPLAYS) $(EXAMPLES) $(B)/tests/refuse.so $(B)/tests/count \
 		$(B)/tests/gotrace-refusing ## build the test programs
 
@@ -299,6 +299,9 @@ levels: all ## build with -O0 -O1 -Og -Os -O3 of gcc and clang, compare outputs
 
 bench: all ## measure, and compare with the peers that are installed
 	@BUILD=$(B) bench/run.sh
+
+causes: all ## measure diagnose: recorded programs with a planted cause (GOTRACE_PEERS)
+	@BUILD=$(B) bench/causes.sh
 
 # libFuzzer is part of clang.
 FUZZ_MAKE = $(MAKE) BUILD=build/fuzz CC=clang-14 SANITIZE=fuzzer-no-link,address,undefined

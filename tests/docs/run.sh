@@ -353,7 +353,7 @@ paths_exist() {
     done < <(names_of "$1")
     return $status
 }
-for document in README.md CONTRIBUTING.md testdata/README.md tests/README.md tests/conformance/README.md; do
+for document in README.md CONTRIBUTING.md testdata/README.md testdata/causes/README.md tests/README.md tests/conformance/README.md; do
     check "$document: paths" paths_exist "$document"
 done
 

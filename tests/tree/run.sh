@@ -404,6 +404,47 @@ uninstalls() {
     [ -z "$(find "$work/root" -type f -o -type l)" ] || { find "$work/root" -type f; return 1; }
 }
 
+# ---- programs with a planted cause -----------------------------------------------------------------
+
+# shellcheck disable=SC2016 # backquotes of Markdown
+causes_described() {
+    diff <(grep -oh '^\sprograms\["[^"]*"\] =' testdata/causes/*.go | cut -d'"' -f2 | sort) \
+        <(sed -n 's/^| \(`[^|]*-[^|]*`\) |.*/\1/p' testdata/causes/README.md | tr -d '` ' | tr , '\n' | sort)
+}
+
+# A program that reads the findings from the trace.
+confusion_matrix() {
+    local strength traces=$work/causes
+    mkdir "$traces" || return 1
+    # shellcheck disable=SC2016
+    printf '%s\n' '#!/bin/sh' 'cat "$3"' >"$work/reads" && chmod +x "$work/reads"
+    for strength in 1 2 3; do
+        echo '{"id":"lock.contended"}' >"$traces/go1.22-lock.contended-http-$strength.trace"
+        echo '{"id":null}' >"$traces/go1.22-healthy-cli-$strength.trace"
+    done
+    RECORD=0 GOTRACE=$work/reads GOTRACE_CAUSES=$traces bench/causes.sh >"$work/matrix" || return 1
+    grep -Eq '^healthy +\. +3$' "$work/matrix" && grep -Eq '^lock.contended +3 +\.$' "$work/matrix" || return 1
+    printf '{"id":"gc.cpu"}\n{"id":"lock.contended"}\n' >"$traces/go1.22-lock.contended-http-2.trace"
+    echo '{"id":"gc.cpu"}' >"$traces/go1.22-healthy-cli-2.trace"
+    ! RECORD=0 GOTRACE=$work/reads GOTRACE_CAUSES=$traces bench/causes.sh >"$work/matrix" || return 1
+    diff <(tail -n 11 "$work/matrix") - <<'END'
+                      (1)  (2)  (3)
+lock.contended          2    1    .
+healthy                 .    1    2
+
+traces with another first finding:
+  go1.22-healthy-cli-2: gc.cpu
+  go1.22-lock.contended-http-2: gc.cpu lock.contended
+
+planted cause is the first finding    2 of    3   66.7 %   >= 90 %   MISSED
+is among the first two                3 of    3  100.0 %   >= 97 %   met
+healthy, and no finding               2 of    3   66.7 %   >= 90 %   MISSED
+END
+}
+
+check 'testdata/causes/README.md: every program' causes_described
+check 'bench/causes.sh: the confusion matrix' confusion_matrix
+
 check 'make install' installs
 if [ "$BUILD" != build ]; then
     skip 'linking with the installed library' "$BUILD wants its sanitizer's flags"

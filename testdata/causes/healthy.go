@@ -1,0 +1,90 @@
+// Part of gotrace; BSD-3-Clause.
+
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"io"
+	"os"
+	"sync"
+	"time"
+)
+
+func init() {
+	programs["healthy-http"] = program{run: healthyServer}
+	programs["healthy-pipeline"] = program{run: func(s int) {
+		line{ms(s, 10, 8, 5), at(s, 1, 4, 6), 300 * time.Microsecond, 100 * time.Microsecond,
+			200 * time.Microsecond, nil}.run()
+	}}
+	programs["healthy-pool"] = program{run: healthyPool}
+	programs["healthy-cli"] = program{run: func(s int) { go at(s, oneLoop, readFiles, twoHalves)() }}
+}
+
+// A server that is mostly idle, one with little load, and one with more. Lookups in a shared map are
+// short.
+func healthyServer(s int) {
+	var mu sync.RWMutex
+	hits := map[int]int{}
+	serve(at(s, 1, 6, 10), ms(s, 150, 25, 20), func(_ context.Context, n int) {
+		mu.RLock()
+		seen := hits[n%100]
+		mu.RUnlock()
+		compute(time.Millisecond)
+		mu.Lock()
+		hits[n%100] = seen + 1
+		mu.Unlock()
+	})
+}
+
+// 16 workers that are mostly idle, workers that decode JSON with the default GOGC, and workers that
+// share a map.
+func healthyPool(s int) {
+	var mu sync.Mutex
+	sums := map[int]int{}
+	pool(at(s, 16, 4, 4), ms(s, 20, 10, 4), func(_ context.Context, n int) {
+		if s == 2 {
+			decode(10)
+			return
+		}
+		compute(ms(s, 1, 1, 2))
+		mu.Lock()
+		sums[n%10]++
+		mu.Unlock()
+	})
+}
+
+// One goroutine computes.
+func oneLoop() {
+	for {
+		compute(time.Millisecond)
+	}
+}
+
+// One goroutine reads a file again and again, and hashes it.
+func readFiles() {
+	self, err := os.Executable()
+	check(err)
+	for {
+		file, err := os.Open(self)
+		check(err)
+		_, err = io.CopyBuffer(sha256.New(), struct{ io.Reader }{file}, make([]byte, 64<<10))
+		check(err)
+		check(file.Close())
+	}
+}
+
+// Two goroutines compute, on two procs.
+func twoHalves() {
+	for {
+		var done sync.WaitGroup
+		for i := 0; i < 2; i++ {
+			done.Add(1)
+			go func() {
+				defer done.Done()
+				compute(20 * time.Millisecond)
+			}()
+		}
+		done.Wait()
+	}
+}

@@ -1,0 +1,85 @@
+// Part of gotrace; BSD-3-Clause.
+
+package main
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+func init() {
+	programs["lock.contended-http"] = program{run: sessions}
+	programs["lock.contended-pool"] = program{run: counters}
+	programs["lock.contended-cli"] = program{run: crawl}
+}
+
+// A mutex that is held while an expired entry is fetched.
+type store struct{ mu sync.Mutex }
+
+func (s *store) lookup(expired bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if expired {
+		fetch(15 * time.Millisecond)
+	}
+	compute(20 * time.Microsecond)
+}
+
+func sessions(s int) {
+	sessions := &store{}
+	serve(12, 10*time.Millisecond, func(_ context.Context, n int) {
+		sessions.lookup(n%at(s, 6, 4, 2) == 0)
+		compute(300 * time.Microsecond)
+	})
+}
+
+// A mutex that is held during the larger part of the computation.
+type totals struct{ mu sync.Mutex }
+
+func (t *totals) add() {
+	t.mu.Lock()
+	compute(500 * time.Microsecond)
+	t.mu.Unlock()
+}
+
+func counters(s int) {
+	totals := &totals{}
+	pool(at(s, 4, 8, 12), 0, func(_ context.Context, n int) {
+		compute(us(s, 200, 100, 20))
+		totals.add()
+	})
+}
+
+// An RWMutex that is held for writing while the configuration is fetched.
+type settings struct{ mu sync.RWMutex }
+
+func (c *settings) refresh(wait time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	get(wait)
+}
+
+func (c *settings) allows() {
+	c.mu.RLock()
+	compute(100 * time.Microsecond)
+	c.mu.RUnlock()
+}
+
+func crawl(s int) {
+	settings := &settings{}
+	for i := 0; i < 6; i++ {
+		go func() {
+			for {
+				settings.allows()
+				fetch(time.Millisecond)
+			}
+		}()
+	}
+	go func() {
+		for {
+			settings.refresh(ms(s, 20, 40, 80))
+			time.Sleep(ms(s, 15, 15, 10))
+		}
+	}()
+}
