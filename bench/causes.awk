@@ -36,6 +36,9 @@ function target(what, part, all, least,    share) {
         causes++
         right = (first == planted)
         firsts += right
+        strength = substr($1, length($1))
+        of_strength[strength]++
+        firsts_of_strength[strength] += right
         seconds += (right || $4 == planted)
     }
     if (!right) {
@@ -82,6 +85,10 @@ END {
         print ""
     }
     target("planted cause is the first finding", firsts, causes, 90)
+    for (s = 1; s <= 3; s++)
+        if (s in of_strength)
+            printf "  with strength %d %22d of %4d  %5.1f %%\n", s, firsts_of_strength[s], of_strength[s],
+                percent(firsts_of_strength[s], of_strength[s])
     target("is among the first two", seconds, causes, 97)
     target("healthy, and no finding", silent, healthy, 90)
     exit missed

@@ -15,7 +15,7 @@ func init() {
 
 // One goroutine of a pipeline has more to do than the others, which wait for it.
 func slowStage(s int) {
-	other := us(s, 100, 50, 10)
+	other := us(s, 80, 40, 10)
 	line{batch: 1, parse: other, dedup: 400 * time.Microsecond, save: other}.run()
 }
 
@@ -44,7 +44,7 @@ func query(jobs <-chan chan bool) {
 func slowSource(s int) {
 	files := make(chan int)
 	for i := 0; i < 6; i++ {
-		go hashFiles(files, us(s, 120, 60, 10))
+		go hashFiles(files, us(s, 90, 45, 10))
 	}
 	go walk(files)
 }

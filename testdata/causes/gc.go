@@ -11,15 +11,15 @@ import (
 
 func init() {
 	programs["gc.cpu-http"] = program{run: func(s int) {
-		smallHeapGoal(at(s, 30, 12, 5))
+		heapGoal(at(s, 25, 15, 5))
 		serve(4, time.Millisecond, func(context.Context, int) { decode(20) })
 	}}
 	programs["gc.cpu-pool"] = program{run: func(s int) {
-		smallHeapGoal(at(s, 30, 12, 5))
+		heapGoal(at(s, 25, 15, 5))
 		pool(2, 0, func(context.Context, int) { decode(10) })
 	}}
 	programs["gc.cpu-cli"] = program{run: func(s int) {
-		smallHeapGoal(at(s, 60, 20, 5))
+		heapGoal(at(s, 25, 15, 5))
 		for i := 0; i < 2; i++ {
 			go func() {
 				for {
@@ -29,12 +29,12 @@ func init() {
 		}
 	}}
 	programs["gc.assist-http"] = program{run: func(s int) {
-		smallHeapGoal(at(s, 30, 15, 5))
+		heapGoal(at(s, 20, 10, 5))
 		go oneLoop()
 		serve(2, ms(s, 6, 12, 24), func(context.Context, int) { build() })
 	}}
 	programs["gc.assist-pool"] = program{run: func(s int) {
-		smallHeapGoal(at(s, 30, 15, 5))
+		heapGoal(at(s, 20, 10, 5))
 		go oneLoop()
 		pool(3, ms(s, 5, 10, 24), func(context.Context, int) { build() })
 	}}
@@ -47,9 +47,9 @@ type node struct {
 
 var live []*node
 
-// smallHeapGoal keeps 100,000 objects alive, and starts a collection when the heap has grown by so
+// heapGoal keeps 100,000 objects alive, and starts a collection when the heap has grown by so
 // many percent.
-func smallHeapGoal(percent int) {
+func heapGoal(percent int) {
 	for i := 0; i < 100000; i++ {
 		live = append(live, &node{})
 	}

@@ -22,7 +22,7 @@ func init() {
 	programs["goroutine.churn-http"] = program{run: func(s int) {
 		serve(4, 10*time.Millisecond, func(context.Context, int) { fanOut(at(s, 100, 200, 400)) })
 	}}
-	programs["goroutine.churn-cli"] = program{length: 600 * time.Millisecond, run: func(s int) {
+	programs["goroutine.churn-cli"] = program{length: 500 * time.Millisecond, run: func(s int) {
 		go func() {
 			for {
 				fanOut(100)

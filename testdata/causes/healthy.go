@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"crypto/sha256"
+	"fmt"
 	"io"
 	"os"
 	"sync"
@@ -19,6 +20,7 @@ func init() {
 	}}
 	programs["healthy-pool"] = program{run: healthyPool}
 	programs["healthy-cli"] = program{run: func(s int) { go at(s, oneLoop, readFiles, twoHalves)() }}
+	programs["healthy-mixed"] = program{run: func(s int) { at(s, ownClients, rareFetches, decodeAll)() }}
 }
 
 // A server that is mostly idle, one with little load, and one with more. Lookups in a shared map are
@@ -87,4 +89,32 @@ func twoHalves() {
 		}
 		done.Wait()
 	}
+}
+
+// A server and its clients are one process.
+func ownClients() {
+	server := listen(func(context.Context, int) { compute(time.Millisecond) })
+	for i := 0; i < 4; i++ {
+		go visit(client, fmt.Sprint("http://", server), i, 15*time.Millisecond)
+	}
+}
+
+// One request of 20 waits for another server.
+func rareFetches() {
+	serve(6, 20*time.Millisecond, func(_ context.Context, n int) {
+		compute(time.Millisecond)
+		if n%20 == 0 {
+			fetch(2 * time.Millisecond)
+		}
+	})
+}
+
+// One goroutine decodes JSON, with many live objects and the default GOGC.
+func decodeAll() {
+	heapGoal(100)
+	go func() {
+		for {
+			decode(10)
+		}
+	}()
 }

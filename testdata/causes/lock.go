@@ -29,7 +29,7 @@ func (s *store) lookup(expired bool) {
 func sessions(s int) {
 	sessions := &store{}
 	serve(12, 10*time.Millisecond, func(_ context.Context, n int) {
-		sessions.lookup(n%at(s, 6, 4, 2) == 0)
+		sessions.lookup(n%at(s, 10, 5, 2) == 0)
 		compute(300 * time.Microsecond)
 	})
 }

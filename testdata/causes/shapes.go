@@ -40,8 +40,13 @@ func calibrate() {
 // compute does the work that takes so long if nothing interrupts it.
 func compute(d time.Duration) { hash(int(d / perRound)) }
 
-// serve runs an HTTP server, and lets the peer send requests to it. Each one is a task.
+// serve runs an HTTP server, and lets the peer send requests to it.
 func serve(clients int, think time.Duration, handle func(ctx context.Context, n int)) {
+	order("load", listen(handle), clients, think)
+}
+
+// listen runs an HTTP server, and returns its address. Each request is a task.
+func listen(handle func(ctx context.Context, n int)) net.Addr {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	check(err)
 	var requests int64
@@ -51,7 +56,7 @@ func serve(clients int, think time.Duration, handle func(ctx context.Context, n 
 		task.End()
 		io.WriteString(w, "ok\n")
 	}))
-	order("load", listener.Addr(), clients, think)
+	return listener.Addr()
 }
 
 // pool runs workers that take jobs from a channel. Each job is a task of the name "ingest". There is

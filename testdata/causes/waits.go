@@ -51,11 +51,11 @@ func init() {
 
 // Each request reads from a device that is slow, and blocks a thread meanwhile.
 func readDevice(s int) {
-	order("tick", ms(s, 1, 3, 8))
+	order("tick", ms(s, 4, 6, 12))
 	fd := int(device.Fd())
 	check(syscall.SetNonblock(fd, false))
 	serve(8, time.Millisecond, func(context.Context, int) {
-		compute(200 * time.Microsecond)
+		compute(ms(s, 3, 1, 1))
 		var data [1]byte
 		_, err := syscall.Read(fd, data[:])
 		check(err)
@@ -81,7 +81,7 @@ func fileLock(s int) {
 				compute(500 * time.Microsecond)
 				for syscall.Flock(fd, syscall.LOCK_EX) == syscall.EINTR {
 				}
-				syncDisk(ms(s, 1, 4, 15))
+				syncDisk(ms(s, 2, 5, 15))
 				check(syscall.Flock(fd, syscall.LOCK_UN))
 			}
 		}()

@@ -427,7 +427,7 @@ confusion_matrix() {
     printf '{"id":"gc.cpu"}\n{"id":"lock.contended"}\n' >"$traces/go1.22-lock.contended-http-2.trace"
     echo '{"id":"gc.cpu"}' >"$traces/go1.22-healthy-cli-2.trace"
     ! RECORD=0 GOTRACE=$work/reads GOTRACE_CAUSES=$traces bench/causes.sh >"$work/matrix" || return 1
-    diff <(tail -n 11 "$work/matrix") - <<'END'
+    diff <(tail -n 14 "$work/matrix") - <<'END'
                       (1)  (2)  (3)
 lock.contended          2    1    .
 healthy                 .    1    2
@@ -437,6 +437,9 @@ traces with another first finding:
   go1.22-lock.contended-http-2: gc.cpu lock.contended
 
 planted cause is the first finding    2 of    3   66.7 %   >= 90 %   MISSED
+  with strength 1                      1 of    1  100.0 %
+  with strength 2                      0 of    1    0.0 %
+  with strength 3                      1 of    1  100.0 %
 is among the first two                3 of    3  100.0 %   >= 97 %   met
 healthy, and no finding               2 of    3   66.7 %   >= 90 %   MISSED
 END
