@@ -74,7 +74,8 @@ static void text_stack(const total_table *t, size_t n)
 {
     const path_total *total = &t->rows[n].total;
     const stack_view *view = &t->views[t->shown[n] - 1];
-    out_str(t->o, total->parts == 1 ? "   at " : "  at ");
+    out_str(t->o, total->parts == 1 ? "   " : "  ");
+    out_str(t->o, total->stack ? "at " : "");
     names_write_frames(t->o, t->stacks, total->stack, view->frames, view->lines);
     out_char(t->o, '\n');
     if (t->full)

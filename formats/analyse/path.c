@@ -109,7 +109,7 @@ static void add_sum(paths *p, path_sums *sums, const path_part *part)
 
 static void clear_sums(path_sums *sums)
 {
-    idmap_free(&sums->reasons);
+    idmap_clear(&sums->reasons);
     memset(sums->ns, 0, sizeof sums->ns);
     memset(sums->counts, 0, sizeof sums->counts);
 }
@@ -255,7 +255,7 @@ void paths_walk(paths *p, const path_interval *i)
     clear_sums(&p->own);
     clear_sums(&p->others);
     p->divided = 0;
-    idmap_free(&p->functions);
+    idmap_clear(&p->functions);
     p->level_count = 0;
     p->until = i->end;
     function_of(p, i->goroutine, i->function);

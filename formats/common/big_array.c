@@ -189,7 +189,15 @@ static const big_array_slot *load(big_array *a, uint64_t block)
 
 const void *big_array_at(big_array *a, uint64_t index)
 {
-    if (a->error || (!a->slots && !begin_reading(a)))
+    if (a->error)
+        return NULL;
+    /* The items of one block, such as the parts of a short path, are read where they were added:
+     * storing and fetching them took longer than finding the path. */
+    if (a->count <= BIG_ARRAY_ITEMS) {
+        a->closed = true;
+        return a->tail + index * a->size;
+    }
+    if (!a->slots && !begin_reading(a))
         return NULL;
     const big_array_slot *slot = load(a, index / BIG_ARRAY_ITEMS);
     return slot ? slot->bytes + index % BIG_ARRAY_ITEMS * a->size : NULL;

@@ -149,6 +149,23 @@ uint64_t *idmap_sorted_keys(const idmap *map)
     return keys;
 }
 
+void idmap_clear(idmap *map)
+{
+    if (map->used > BLOCK) {
+        idmap_free(map);
+        return;
+    }
+    /* Those removed before have another key, and at worst clear one more slot of the cache. */
+    for (uint32_t number = 1; number <= map->used; number++) {
+        entry *e = entry_of(map, number);
+        map->recent[e->key % IDMAP_RECENT].value = NULL;
+        e->key = number - 1;
+    }
+    map->removed = (uint32_t)map->used;
+    map->count = 0;
+    gt_lookup_clear(&map->lookup, gt_malloc());
+}
+
 void idmap_free(idmap *map)
 {
     for (size_t i = 0; i < (map->used + BLOCK - 1) / BLOCK; i++)

@@ -64,6 +64,9 @@ uint64_t *idmap_sorted_keys(const idmap *map);
 /* Removes all, and frees the memory. The map can be used again. */
 void idmap_free(idmap *map);
 
+/* The same of a map that is filled many times: a small one keeps its memory. */
+void idmap_clear(idmap *map);
+
 /* Sorts ids in ascending order. */
 void idmap_sort(uint64_t *keys, size_t count);
 

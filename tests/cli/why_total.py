@@ -24,7 +24,7 @@ NESTED = 64  # waits that a stack of a profile has
 TITLES = {"execution": "execution", "gc_assist": "GC mark assist", "scheduling": "scheduling delay", "syscall": "system call",
           "waiting": "waiting", "unknown": "unknown"}
 UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
-TEXT = re.compile(r" {4}( *)(\S.*?)? +([0-9.]+) (ns|us|ms|s) +([0-9.]+)% +([0-9]+) parts?(?:  +(at .*|\([0-9]+ other stacks?\)))?$")
+TEXT = re.compile(r" {4}( *)(\S.*?)? +([0-9.]+) (ns|us|ms|s) +([0-9.]+)% +([0-9]+) parts?(?:  +(at .*|\(no stack\)|\([0-9]+ other stacks?\)))?$")
 
 
 def output(*command):

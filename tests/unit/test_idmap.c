@@ -64,6 +64,38 @@ START_TEST(add_find_remove)
 }
 END_TEST
 
+START_TEST(clear)
+{
+    enum { ROUNDS = 40 };
+    idmap map;
+    idmap_init(&map, sizeof(object));
+    idmap_clear(&map);
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        const uint64_t count = round % 10 == 9 ? 1000 : round * 3;
+        size_t cursor = 0, found = 0;
+        uint64_t id;
+        void *value;
+        for (uint64_t n = 0; n < count; n++) {
+            object *o = idmap_insert(&map, n * (round + 1));
+            ck_assert_ptr_nonnull(o);
+            ck_assert_uint_eq(o->id, 0);
+            o->id = n + 1;
+            if (n % 5 == 4)
+                idmap_remove(&map, (n - 1) * (round + 1));
+        }
+        while (idmap_next(&map, &cursor, &id, &value))
+            found++;
+        ck_assert_uint_eq(found, map.count);
+        ck_assert_uint_eq(map.count, count - count / 5);
+        idmap_clear(&map);
+        ck_assert_uint_eq(map.count, 0);
+        for (uint64_t n = 0; n < count; n++)
+            ck_assert_ptr_null(idmap_find(&map, n * (round + 1)));
+    }
+    idmap_free(&map);
+}
+END_TEST
+
 /* Ids in the order in which a generation may use them: from 1 on with gaps, far ones among them, or
  * descending. */
 static uint64_t number_id(int order, uint64_t n)
@@ -109,6 +141,7 @@ int main(void)
     TCase *cases = tcase_create("all");
 
     tcase_add_test(cases, add_find_remove);
+    tcase_add_test(cases, clear);
     tcase_add_test(cases, numbers);
     suite_add_tcase(suite, cases);
     return run_suite(suite);

@@ -78,11 +78,22 @@ START_TEST(array)
 {
     check_array(NULL);
     check_array(&path_state_packing);
+    for (uint64_t count = BIG_ARRAY_ITEMS - 1; count <= BIG_ARRAY_ITEMS + 1; count++) {
+        big_array block;
+        big_array_init(&block, sizeof(path_state), &path_state_packing);
+        fill_and_read(&block, count);
+        big_array_clear(&block);
+        fill_and_read(&block, 2);
+        big_array_free(&block);
+    }
     big_array small;
     big_array_init(&small, 8, NULL);
     ck_assert_ptr_nonnull(big_array_add(&small));
     ck_assert_ptr_nonnull(big_array_at(&small, 0));
     ck_assert_int_lt(small.fd, 0);
+    /* Nor after that of a block that is not stored. */
+    ck_assert_ptr_null(big_array_add(&small));
+    ck_assert_int_ne(small.error, 0);
     big_array_free(&small);
 }
 END_TEST
