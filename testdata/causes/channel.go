@@ -10,6 +10,7 @@ import (
 func init() {
 	programs["channel.bottleneck-pipeline"] = program{run: slowStage}
 	programs["channel.bottleneck-http"] = program{run: smallPool}
+	programs["channel.bottleneck-semaphore"] = program{run: semaphore}
 	programs["channel.bottleneck-cli"] = program{run: slowSource}
 }
 
@@ -38,6 +39,17 @@ func query(jobs <-chan chan bool) {
 		fetch(8 * time.Millisecond)
 		reply <- true
 	}
+}
+
+// Requests wait for one of the places of a channel, to call another server.
+func semaphore(s int) {
+	places := make(chan bool, at(s, 4, 2, 1))
+	serve(16, 5*time.Millisecond, func(context.Context, int) {
+		places <- true
+		fetch(8 * time.Millisecond)
+		<-places
+		compute(100 * time.Microsecond)
+	})
 }
 
 // Six goroutines wait for the one that finds the files.

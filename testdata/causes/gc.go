@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"runtime"
 	"runtime/debug"
 	"time"
 )
@@ -27,6 +28,10 @@ func init() {
 				}
 			}()
 		}
+	}}
+	programs["gc.cpu-limit"] = program{run: func(s int) {
+		memoryLimit(int64(at(s, 13, 8, 3)) << 20)
+		pool(2, 0, func(context.Context, int) { decode(10) })
 	}}
 	programs["gc.assist-http"] = program{run: func(s int) {
 		heapGoal(at(s, 20, 10, 5))
@@ -54,6 +59,16 @@ func heapGoal(percent int) {
 		live = append(live, &node{})
 	}
 	debug.SetGCPercent(percent)
+}
+
+// memoryLimit sets a limit that is so much above what is used, as GOMEMLIMIT in too small a container.
+func memoryLimit(margin int64) {
+	heapGoal(100)
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(int64(stats.Sys-stats.HeapReleased-stats.HeapIdle) + margin)
 }
 
 var document = func() []byte {

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 )
@@ -19,6 +20,7 @@ func init() {
 				}
 			}}.run()
 	}}
+	programs["goroutine.leak-client"] = program{run: openBodies}
 	programs["goroutine.churn-http"] = program{run: func(s int) {
 		serve(4, 10*time.Millisecond, func(context.Context, int) { fanOut(at(s, 100, 200, 400)) })
 	}}
@@ -65,6 +67,21 @@ func abandoned(s int) {
 			<-done
 		}
 	})
+}
+
+// Some responses of another server are not read: their connections have two goroutines each.
+func openBodies(s int) {
+	go func() {
+		for n := 0; ; n++ {
+			time.Sleep(5 * time.Millisecond)
+			if n%at(s, 8, 3, 1) != 0 {
+				get(time.Millisecond)
+			} else if _, err := client.Get(fmt.Sprintf("http://%s/?wait=1ms", peerAddress)); err != nil {
+				check(err)
+			}
+		}
+	}()
+	serve(3, 15*time.Millisecond, func(context.Context, int) { compute(time.Millisecond) })
 }
 
 // Some jobs start a ticker that nobody stops.

@@ -21,6 +21,10 @@ func init() {
 	programs["healthy-pool"] = program{run: healthyPool}
 	programs["healthy-cli"] = program{run: func(s int) { go at(s, oneLoop, readFiles, twoHalves)() }}
 	programs["healthy-mixed"] = program{run: func(s int) { at(s, ownClients, rareFetches, decodeAll)() }}
+	programs["healthy-fanout"] = program{run: fanned}
+	programs["healthy-actor"] = program{run: actor}
+	programs["healthy-batch"] = program{run: batches}
+	programs["healthy-warmup"] = program{run: warmup}
 }
 
 // A server that is mostly idle, one with little load, and one with more. Lookups in a shared map are
@@ -115,6 +119,71 @@ func decodeAll() {
 	go func() {
 		for {
 			decode(10)
+		}
+	}()
+}
+
+// Each request waits for four goroutines that share its work.
+func fanned(s int) {
+	serve(at(s, 2, 4, 8), 20*time.Millisecond, func(context.Context, int) {
+		var done sync.WaitGroup
+		done.Add(4)
+		for i := 0; i < 4; i++ {
+			go func() {
+				compute(300 * time.Microsecond)
+				done.Done()
+			}()
+		}
+		done.Wait()
+	})
+}
+
+// Each request waits for one goroutine that owns the data, and has little to do.
+func actor(s int) {
+	requests := make(chan chan bool)
+	go own(requests)
+	serve(at(s, 2, 4, 8), 25*time.Millisecond, func(context.Context, int) {
+		reply := make(chan bool)
+		requests <- reply
+		<-reply
+	})
+}
+
+func own(requests <-chan chan bool) {
+	for reply := range requests {
+		compute(time.Millisecond)
+		reply <- true
+	}
+}
+
+// Every 100 ms there is work for some goroutines.
+func batches(s int) {
+	go func() {
+		for range time.Tick(100 * time.Millisecond) {
+			var done sync.WaitGroup
+			for i := 0; i < at(s, 2, 4, 8); i++ {
+				done.Add(1)
+				go func() {
+					defer done.Done()
+					for i := 0; i < 5; i++ {
+						compute(time.Millisecond)
+						time.Sleep(time.Millisecond)
+					}
+				}()
+			}
+			done.Wait()
+		}
+	}()
+}
+
+// The workers of a pool start one after the other, in the first part of the trace.
+func warmup(s int) {
+	jobs := make(chan int, 16)
+	go dispatch(jobs, 5*time.Millisecond)
+	go func() {
+		for i := 0; i < at(s, 10, 40, 120); i++ {
+			go work(jobs, func(context.Context, int) { compute(time.Millisecond) })
+			time.Sleep(ms(s, 40, 10, 3))
 		}
 	}()
 }

@@ -11,6 +11,7 @@ import (
 func init() {
 	programs["lock.contended-http"] = program{run: sessions}
 	programs["lock.contended-pool"] = program{run: counters}
+	programs["lock.contended-log"] = program{run: logging}
 	programs["lock.contended-cli"] = program{run: crawl}
 }
 
@@ -48,6 +49,23 @@ func counters(s int) {
 	pool(at(s, 4, 8, 12), 0, func(_ context.Context, n int) {
 		compute(us(s, 200, 100, 20))
 		totals.add()
+	})
+}
+
+// A mutex that is held while a line is written to a slow disk.
+type logger struct{ mu sync.Mutex }
+
+func (l *logger) print() {
+	l.mu.Lock()
+	syncDisk(2 * time.Millisecond)
+	l.mu.Unlock()
+}
+
+func logging(s int) {
+	log := &logger{}
+	serve(at(s, 7, 10, 16), 8*time.Millisecond, func(context.Context, int) {
+		compute(300 * time.Microsecond)
+		log.print()
 	})
 }
 

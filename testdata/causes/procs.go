@@ -22,6 +22,9 @@ func init() {
 			go oneLoop()
 		}
 	}}
+	programs["cpu.saturated-short"] = program{run: func(s int) {
+		serve(at(s, 12, 24, 48), time.Millisecond, func(context.Context, int) { compute(2 * time.Millisecond) })
+	}}
 	programs["procs.idle-cli"] = program{run: bursts, procs: 8}
 	programs["process.frozen-http"] = program{run: func(s int) {
 		freezing(s)
@@ -36,6 +39,10 @@ func init() {
 		programs["healthy-cli"].run(s)
 	}}
 	programs["stop.long-pipeline"] = program{run: longLoop, debug: "asyncpreemptoff=1"}
+	programs["process.frozen-fanout"] = program{run: func(s int) {
+		freezing(s)
+		programs["healthy-fanout"].run(3)
+	}}
 	programs["stop.long-pool"] = program{run: metrics, since: 22}
 }
 
