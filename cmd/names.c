@@ -35,28 +35,32 @@ void names_write(out *o, const stacks *s, uint32_t name)
         out_str(o, "...");
 }
 
-void names_write_frames(out *o, const stacks *s, uint32_t stack, size_t frames, bool lines)
+void names_write_frames(out *o, const stacks *s, uint32_t stack, stack_view view)
 {
-    size_t depth = stacks_depth(s, stack);
+    size_t depth = stacks_depth(s, stack), i = 0;
     if (depth == 0)
         out_str(o, "(no stack)");
-    for (size_t i = 0; i < depth && i < frames; i++) {
-        const stacks_frame *frame = stacks_frame_at(s, stack, i);
+    for (; i < depth && i < view.frames; i++) {
+        const size_t end = view.folds ? stacks_run_end(s, stack, i) : i;
+        const stacks_frame *frame = stacks_frame_at(s, stack, end);
         if (i)
             out_str(o, " < ");
+        if (end > i)
+            out_str(o, "... < ");
+        i = end;
         names_write(o, s, frame->function);
-        if (lines && frame->function)
+        if (view.lines && frame->function)
             out_printf(o, ":%" PRIu64, frame->line);
-        else if (lines)
+        else if (view.lines)
             out_printf(o, " at 0x%" PRIx64, frame->pc);
     }
-    if (depth > frames)
+    if (depth > i)
         out_str(o, " < ...");
 }
 
 void names_write_stack(out *o, const stacks *s, uint32_t stack)
 {
-    names_write_frames(o, s, stack, STACK_FRAMES, false);
+    names_write_frames(o, s, stack, (stack_view){.frames = STACK_FRAMES});
 }
 
 void names_write_json(out *o, const stacks *s, uint32_t name)

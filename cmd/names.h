@@ -4,7 +4,7 @@
 #ifndef CMD_NAMES_H
 #define CMD_NAMES_H
 
-#include "formats/analyse/stacks.h"
+#include "formats/analyse/stack_views.h"
 #include "formats/common/out.h"
 
 /* The text of a name, or "(unknown)" if it is empty. */
@@ -19,8 +19,8 @@ void names_write(out *o, const stacks *s, uint32_t name);
 /* Write the innermost frames of a stack, in a line. */
 void names_write_stack(out *o, const stacks *s, uint32_t stack);
 
-/* Write that many, with their lines or without. */
-void names_write_frames(out *o, const stacks *s, uint32_t stack, size_t frames, bool lines);
+/* Write what a row of a table shows of a stack. */
+void names_write_frames(out *o, const stacks *s, uint32_t stack, stack_view view);
 
 /* Write a name as a JSON string. */
 void names_write_json(out *o, const stacks *s, uint32_t name);

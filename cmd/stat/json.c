@@ -70,6 +70,34 @@ static void json_load(report *r, const trace_figure *t)
     out_char(r->out, ']');
 }
 
+static void json_silences(report *r, const silence_figure *f)
+{
+    out_printf(r->out,
+               ",\"silences\":{\"longer_than_ns\":%d,\"count\":%" PRIu64 ",\"sum\":%" PRId64
+               ",\"max\":%" PRId64 ",\"max_begin\":%" PRId64 "}",
+               SILENCE_NS, f->count, f->sum, f->max, f->max_begin);
+}
+
+/* ,"heap":... of a trace; null: its size is not known. */
+static void json_heap(report *r, const heap_figure *f)
+{
+    out_str(r->out, ",\"heap\":");
+    if (!f->known) {
+        out_str(r->out, "null");
+        return;
+    }
+    out_str(r->out, "{\"max\":");
+    out_json_u64(r->out, f->max);
+    out_str(r->out, ",\"last\":");
+    out_json_u64(r->out, f->last);
+    out_str(r->out, ",\"goal\":");
+    if (f->goal)
+        out_json_u64(r->out, f->goal);
+    else
+        out_str(r->out, "null");
+    out_char(r->out, '}');
+}
+
 static void json_overview(report *r)
 {
     for (uint32_t i = 0; i < r->s->trace_count; i++) {
@@ -79,8 +107,10 @@ static void json_overview(report *r)
                    ",\"version\":\"1.%d\",\"duration_ns\":%" PRId64 ",\"events\":%" PRIu64
                    ",\"goroutines\":%" PRIu64,
                    t->version, t->duration, t->events, t->goroutines);
-        if (r->whole)
+        if (r->whole) {
             json_load(r, t);
+            json_silences(r, &t->silences);
+        }
         out_str(r->out, "}\n");
         for (size_t p = 0; r->whole && p < t->proc_count; p++) {
             json_of_trace(r, "proc", i);
@@ -117,13 +147,17 @@ static void json_times(report *r, const function_figure *f, uint8_t kind)
 static void json_functions(report *r)
 {
     size_t count;
-    function_figure **list = rows_functions(r->s, &count, &r->failed);
+    function_figure **list = rows_functions(r->s, r->order, &count, &r->failed);
     for (size_t i = 0; list && i < count; i++) {
         const function_figure *f = list[i];
         json_of_all(r, "function");
         out_str(r->out, ",\"name\":");
         json_name(r, f->name);
-        out_printf(r->out, ",\"goroutines\":%" PRIu64, f->count);
+        out_printf(r->out,
+                   ",\"goroutines\":%" PRIu64 ",\"created\":%" PRIu64 ",\"ended\":%" PRIu64
+                   ",\"alive\":%" PRIu64 ",\"cost_ns\":%" PRId64,
+                   f->count, f->created, f->ended, f->count - f->ended,
+                   function_measure(r->s, f, FUNCTIONS_BY_COST));
         for (uint32_t k = 0; k < TIME_COUNT; k++) {
             const histogram values = figure_time(f, k);
             if (!time_columns[k].label)
@@ -259,10 +293,12 @@ static void json_gc(report *r)
             ",\"cycles\":%" PRIu64 ",\"sum\":%" PRId64 ",\"max\":%" PRId64
             ",\"unfinished\":%" PRIu64 ",\"unfinished_ns\":%" PRId64 ",\"dedicated_ns\":%" PRId64
             ",\"fractional_ns\":%" PRId64 ",\"idle_ns\":%" PRId64 ",\"assist_ns\":%" PRId64
-            ",\"assist_exec_ns\":%" PRId64 ",\"sweep_ns\":%" PRId64 "}\n",
+            ",\"assist_exec_ns\":%" PRId64 ",\"sweep_ns\":%" PRId64,
             t->cycles, t->cycle_ns, t->longest_cycle, t->partial_cycles.count, t->partial_cycles.ns,
             t->worker_ns[WORKER_DEDICATED], t->worker_ns[WORKER_FRACTIONAL],
             t->worker_ns[WORKER_IDLE], t->assist_ns, t->load.sums[PROC_ASSIST], t->sweep_ns);
+        json_heap(r, &t->heap);
+        out_str(r->out, "}\n");
         for (unsigned sweep = 0; sweep <= UTILIZATION_SWEEP; sweep++)
             for (size_t w = 0; t->utilized[sweep] && w < UTILIZATION_WINDOWS; w++)
                 json_utilization(r, i, sweep, w);

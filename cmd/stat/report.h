@@ -31,14 +31,21 @@ const char *report_section(size_t n);
 typedef struct report {
     out *out;
     const statistics *s;
-    unsigned sections; /* 1 << REPORT_* */
-    bool whole;        /* of all goroutines: what procs do is shown */
-    uint64_t top;      /* rows of a table; 0: all */
-    bool by_file;      /* it is of one of the files: each table and object says of which */
-    bool failed;       /* memory was refused */
+    unsigned sections;    /* 1 << REPORT_* */
+    bool whole;           /* of all goroutines: what procs do is shown */
+    uint64_t top;         /* rows of a table; 0: all */
+    uint64_t stacks;      /* the same of a table of stacks */
+    function_order order; /* of functions */
+    bool by_file;         /* it is of one of the files: each table and object says of which */
+    bool failed;          /* memory was refused */
 } report;
 
+/* Whether there is anything to show in the section. */
+bool report_has(const report *r, unsigned section);
+
 void report_text(report *r);
+/* What matters most of each section, on one screen. */
+void report_brief(report *r);
 void report_json(report *r);
 
 #endif

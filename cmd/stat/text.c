@@ -6,7 +6,7 @@
 
 #include "cmd/human.h"
 #include "cmd/names.h"
-#include "cmd/stat/report.h"
+#include "cmd/stat/text.h"
 #include "formats/common/plural.h"
 
 /* Room for a duration; columns of a bar. */
@@ -20,39 +20,41 @@ static const char *name_or_unknown(const report *r, uint32_t name, size_t *size)
     return names_text(r->s->stacks, name, size);
 }
 
-static void text_name(report *r, uint32_t name)
+void text_name(report *r, uint32_t name)
 {
     names_write(r->out, r->s->stacks, name);
 }
 
-static void text_duration(report *r, int64_t ns)
+void text_duration(report *r, int64_t ns)
 {
     char text[DURATION];
     human_duration(text, sizeof text, ns);
     out_printf(r->out, " %11s", text);
 }
 
-/* A duration in a sentence. */
-static void text_fact(report *r, const char *before, int64_t ns)
+void text_fact(report *r, const char *before, int64_t ns)
 {
     char text[DURATION];
     human_duration(text, sizeof text, ns);
     out_printf(r->out, "%s%s", before, text);
 }
 
-/* " of N" where a table does not show all. Returns how many rows it shows. */
-static size_t text_rows(report *r, size_t count)
+size_t text_most(report *r, size_t count, uint64_t most)
 {
-    if (r->top == 0 || r->top >= count) {
+    if (most == 0 || most >= count) {
         out_str(r->out, "\n");
         return count;
     }
-    out_printf(r->out, ", the first %" PRIu64 " of %zu\n", r->top, count);
-    return (size_t)r->top;
+    out_printf(r->out, ", the first %" PRIu64 " of %zu\n", most, count);
+    return (size_t)most;
 }
 
-/* Begins a table, with the file that it is of. */
-static void text_title(report *r, const char *title)
+static size_t text_rows(report *r, size_t count)
+{
+    return text_most(r, count, r->top);
+}
+
+void text_title(report *r, const char *title)
 {
     if (r->by_file) {
         out_go_text(r->out, r->s->traces[0].name, strlen(r->s->traces[0].name));
@@ -66,8 +68,7 @@ static void text_stack(report *r, uint32_t stack)
     names_write_stack(r->out, r->s->stacks, stack);
 }
 
-/* " in FILE" if there are several. */
-static void text_file(report *r, uint32_t trace)
+void text_file(report *r, uint32_t trace)
 {
     if (r->s->trace_count < 2)
         return;
@@ -75,15 +76,14 @@ static void text_file(report *r, uint32_t trace)
     out_go_text(r->out, r->s->traces[trace].name, strlen(r->s->traces[trace].name));
 }
 
-static void text_values(report *r, const histogram *h, uint64_t zeros)
+void text_values(report *r, const histogram *h, uint64_t zeros)
 {
     for (const value_column *c = value_columns; c->member; c++)
         if (c->label)
             text_duration(r, c->value(h, zeros));
 }
 
-/* Their titles, and the end of the line. */
-static void text_values_title(report *r)
+void text_values_title(report *r)
 {
     for (const value_column *c = value_columns; c->member; c++)
         if (c->label)
@@ -111,9 +111,11 @@ static void text_level(report *r, double share)
 }
 
 /* What the procs do over time, a row for each state; two spans a column if they would be many. */
-static void text_load(report *r, const trace_figure *t)
+void text_load(report *r, const trace_figure *t)
 {
     const load *l = &t->load;
+    if (t->duration == 0)
+        return;
     int64_t all = 0;
     size_t spans = (size_t)((t->duration - 1) >> l->shift) + 1, pair = spans > LOAD_SPANS ? 2 : 1;
     for (size_t k = 0; k < PROC_STATES; k++)
@@ -164,20 +166,39 @@ static void text_procs(report *r, const trace_figure *t)
     }
 }
 
+void text_silences(report *r, const silence_figure *f)
+{
+    if (f->count == 0)
+        return;
+    out_printf(r->out, "  no event for more than %d ms: %" PRIu64 " time%s", SILENCE_NS / 1000000,
+               f->count, plural(f->count));
+    text_fact(r, ", in all ", f->sum);
+    text_fact(r, ", the longest ", f->max);
+    text_fact(r, " from ", f->max_begin);
+    out_char(r->out, '\n');
+}
+
+void text_trace(report *r, const trace_figure *t)
+{
+    char duration[DURATION];
+    human_duration(duration, sizeof duration, t->duration);
+    out_go_text(r->out, t->name, strlen(t->name));
+    out_printf(r->out, ": go 1.%d, %s, %" PRIu64 " event%s", t->version, duration, t->events,
+               plural(t->events));
+    if (t->duration > 0)
+        out_printf(r->out, " (%.0f per second)", (double)t->events * 1e9 / (double)t->duration);
+    out_printf(r->out, ", %" PRIu64 " goroutine%s\n", t->goroutines, plural(t->goroutines));
+}
+
 static void text_overview(report *r)
 {
     for (size_t i = 0; i < r->s->trace_count; i++) {
         const trace_figure *t = &r->s->traces[i];
-        char duration[DURATION];
-        human_duration(duration, sizeof duration, t->duration);
-        out_go_text(r->out, t->name, strlen(t->name));
-        out_printf(r->out, ": go 1.%d, %s, %" PRIu64 " event%s", t->version, duration, t->events,
-                   plural(t->events));
-        if (t->duration > 0)
-            out_printf(r->out, " (%.0f per second)", (double)t->events * 1e9 / (double)t->duration);
-        out_printf(r->out, ", %" PRIu64 " goroutine%s\n", t->goroutines, plural(t->goroutines));
-        if (t->duration > 0 && r->whole)
+        text_trace(r, t);
+        if (r->whole)
             text_load(r, t);
+        if (r->whole)
+            text_silences(r, &t->silences);
         if (t->proc_count > 1 && r->whole)
             text_procs(r, t);
     }
@@ -217,7 +238,12 @@ static void text_parts(report *r, const function_figure *f, uint8_t kind, const 
 static void text_function(report *r, const function_figure *f)
 {
     text_name(r, f->name);
-    out_printf(r->out, ": %" PRIu64 " goroutine%s\n", f->count, plural(f->count));
+    out_printf(r->out,
+               ": %" PRIu64 " goroutine%s (%" PRIu64 " created, %" PRIu64 " ended, %" PRIu64
+               " alive at the end)",
+               f->count, plural(f->count), f->created, f->ended, f->count - f->ended);
+    text_fact(r, ", cost ", function_measure(r->s, f, FUNCTIONS_BY_COST));
+    out_char(r->out, '\n');
     for (uint32_t i = 0; i < TIME_COUNT; i++) {
         const histogram values = figure_time(f, i);
         if (values.count == 0)
@@ -234,7 +260,7 @@ static void text_function(report *r, const function_figure *f)
 static void text_functions(report *r)
 {
     size_t count;
-    function_figure **list = rows_functions(r->s, &count, &r->failed);
+    function_figure **list = rows_functions(r->s, r->order, &count, &r->failed);
     text_title(r, "goroutines by start function");
     count = text_rows(r, count);
     out_printf(r->out, "  %*s", FUNCTION_LABEL, "");
@@ -397,14 +423,14 @@ static void text_reasons(report *r, uint8_t state, const char *title)
     free(list);
 }
 
-static void text_by_stack(report *r, uint8_t state, uint32_t only, const char *title)
+void text_by_stack(report *r, uint8_t state, uint32_t only, const char *title)
 {
     size_t count;
     stack_figure **list = rows_stacks(r->s, state, only, &count, &r->failed);
     text_title(r, title);
-    count = text_rows(r, list ? count : 0);
+    count = text_most(r, list ? count : 0, r->stacks);
     out_printf(r->out, "%10s %11s %11s %11s\n", "count", "sum", "average", "max");
-    stack_view *views = rows_stack_views(r->s, list, count, &r->failed);
+    stack_view *views = rows_stack_views(r->s, list, count, true, &r->failed);
     for (size_t i = 0; views && i < count; i++) {
         const stack_figure *f = list[i];
         uint32_t reason = r->s->reasons[f->reason].reason;
@@ -417,7 +443,7 @@ static void text_by_stack(report *r, uint8_t state, uint32_t only, const char *t
             text_name(r, reason);
             out_str(r->out, ": ");
         }
-        names_write_frames(r->out, r->s->stacks, f->stack, views[i].frames, views[i].lines);
+        names_write_frames(r->out, r->s->stacks, f->stack, views[i]);
         out_char(r->out, '\n');
     }
     free(views);
@@ -427,13 +453,36 @@ static void text_by_stack(report *r, uint8_t state, uint32_t only, const char *t
 /* ---- garbage collection -----------------------------------------------------------------------
  */
 
-/* "; 1 unfinished, at least 1.001 ms" */
-static void text_partial(report *r, const char *before, const partial_figure *f)
+void text_partial(report *r, const char *before, const partial_figure *f)
 {
     if (f->count == 0)
         return;
     out_printf(r->out, "%s%" PRIu64 " unfinished", before, f->count);
     text_fact(r, f->count > 1 ? ", in all at least " : ", at least ", f->ns);
+}
+
+/* Assists count while they are on a proc. */
+void text_gc_share(report *r, const char *before, const trace_figure *t)
+{
+    double all = 0, gc = (double)t->load.sums[PROC_GC], assist = (double)t->load.sums[PROC_ASSIST];
+    for (size_t k = 0; k < PROC_STATES; k++)
+        all += (double)t->load.sums[k];
+    if (all > 0)
+        out_printf(r->out, "%s%.1f%% of the procs (workers %.1f%%, assists %.1f%%)", before,
+                   100 * (gc + assist) / all, 100 * gc / all, 100 * assist / all);
+}
+
+void text_heap(report *r, const char *before, const heap_figure *f)
+{
+    char max[32], last[32], goal[32];
+    if (!f->known)
+        return;
+    human_bytes(max, sizeof max, f->max);
+    human_bytes(last, sizeof last, f->last);
+    human_bytes(goal, sizeof goal, f->goal);
+    out_printf(r->out, "%sheap: at most %s, at the end %s", before, max, last);
+    if (f->goal)
+        out_printf(r->out, " of the goal %s", goal);
 }
 
 static void text_gc(report *r)
@@ -446,6 +495,8 @@ static void text_gc(report *r)
         text_fact(r, ", in all ", t->cycle_ns);
         text_fact(r, ", the longest ", t->longest_cycle);
         text_partial(r, "; ", &t->partial_cycles);
+        text_gc_share(r, "\n  ", t);
+        text_heap(r, "\n  ", &t->heap);
         text_fact(r, "\n  workers: dedicated ", t->worker_ns[WORKER_DEDICATED]);
         text_fact(r, ", fractional ", t->worker_ns[WORKER_FRACTIONAL]);
         text_fact(r, ", idle ", t->worker_ns[WORKER_IDLE]);
@@ -503,7 +554,7 @@ static void text_stops(report *r)
 /* ---- tasks, regions, samples ------------------------------------------------------------------
  */
 
-static void text_spans(report *r, const figures *f, const char *title, const char *id)
+void text_spans(report *r, const figures *f, const char *title, const char *id, bool slowest)
 {
     span_figure **list = rows_spans(r->s, f, &r->failed);
     text_title(r, title);
@@ -517,7 +568,7 @@ static void text_spans(report *r, const figures *f, const char *title, const cha
         out_str(r->out, "  ");
         text_name(r, span->name);
         out_char(r->out, '\n');
-        for (size_t k = 0; k < span->slow_count; k++) {
+        for (size_t k = 0; slowest && k < span->slow_count; k++) {
             out_str(r->out, "    slowest:");
             text_duration(r, span->slowest[k].ns);
             out_str(r->out, " from");
@@ -530,7 +581,7 @@ static void text_spans(report *r, const figures *f, const char *title, const cha
     free(list);
 }
 
-static void text_samples(report *r)
+void text_samples(report *r)
 {
     size_t count;
     sampled *list = rows_sampled(r->s, &count, &r->failed);
@@ -552,8 +603,7 @@ static void text_samples(report *r)
 /* ---- the report -------------------------------------------------------------------------------
  */
 
-/* Whether there is anything to show in the section. */
-static bool has_rows(const report *r, unsigned section)
+bool report_has(const report *r, unsigned section)
 {
     const statistics *s = r->s;
     size_t waits = 0;
@@ -592,8 +642,8 @@ static void text_section(report *r, unsigned section)
         break;
     case REPORT_GC: text_gc(r); break;
     case REPORT_STOPS: text_stops(r); break;
-    case REPORT_TASKS: text_spans(r, &r->s->tasks, "tasks", "task"); break;
-    case REPORT_REGIONS: text_spans(r, &r->s->regions, "regions", "goroutine"); break;
+    case REPORT_TASKS: text_spans(r, &r->s->tasks, "tasks", "task", true); break;
+    case REPORT_REGIONS: text_spans(r, &r->s->regions, "regions", "goroutine", true); break;
     case REPORT_SAMPLES: text_samples(r); break;
     default: break; /* there are no others */
     }
@@ -613,7 +663,7 @@ void report_text(report *r)
 {
     bool first = true;
     for (unsigned i = 0; i < REPORT_COUNT; i++) {
-        if (!(r->sections >> i & 1) || !has_rows(r, i))
+        if (!(r->sections >> i & 1) || !report_has(r, i))
             continue;
         if (!first)
             out_char(r->out, '\n');

@@ -12,12 +12,15 @@
 #include "cmd/stat/each.h"
 #include "cmd/stat/report.h"
 
+/* The value of a number that is not given. */
+#define NOT_GIVEN UINT64_MAX
+
 typedef struct stat_options {
     settings common;
-    const char *only, *by;
-    uint64_t top;
+    const char *only, *by, *sort;
+    uint64_t top, stacks;
     select_options select;
-    bool json, each, no_recover;
+    bool json, each, full, no_system, no_recover;
 } stat_options;
 
 /* What is to be reported. */
@@ -50,6 +53,27 @@ static const char *grouping(size_t n)
     return n < sizeof names / sizeof *names ? names[n] : NULL;
 }
 
+/* Whether what matters most is shown, and not the sections in full. */
+static bool is_brief(const stat_options *set)
+{
+    return !set->full && !set->only && !set->json;
+}
+
+/* How many rows of a table are shown. */
+static uint64_t rows_of(const stat_options *set)
+{
+    enum { BRIEF_ROWS = 5, ROWS = 10 };
+    return set->top != NOT_GIVEN ? set->top : is_brief(set) ? BRIEF_ROWS : ROWS;
+}
+
+static function_order order_of(const char *name)
+{
+    size_t order = 0;
+    while (strcmp(function_order_name(order), name) != 0)
+        order++;
+    return (function_order)order;
+}
+
 /* Returns an exit status. */
 static int write_report(session *s, const statistics *stats, const stat_job *job)
 {
@@ -58,12 +82,16 @@ static int write_report(session *s, const statistics *stats, const stat_job *job
                 .s = stats,
                 .sections = job->sections,
                 .whole = job->whole,
-                .top = set->top,
+                .top = rows_of(set),
+                .stacks = set->stacks != NOT_GIVEN ? set->stacks : rows_of(set),
+                .order = order_of(set->sort),
                 .by_file = is_by_file(s)};
     if (stats->failed)
         r.failed = true;
     else if (set->json)
         report_json(&r);
+    else if (is_brief(set))
+        report_brief(&r);
     else
         report_text(&r);
     if (r.failed)
@@ -110,6 +138,7 @@ static int report_files(session *s, const char *const *files, size_t count, cons
         return EXIT_SYSTEM;
     }
     stats->several = count > 1;
+    stats->no_system = options_of(s)->no_system;
     for (size_t i = 0; i < count && !stats->failed; i++) {
         status = read_file(s, files[i], &pass);
         worst = status > worst ? status : worst;
@@ -191,7 +220,8 @@ static int run_stat(session *s)
     return status;
 }
 
-static const stat_options defaults = {.by = "all", .top = 10};
+static const stat_options defaults = {
+    .by = "all", .sort = "cost", .top = NOT_GIVEN, .stacks = NOT_GIVEN};
 
 static const option_spec options[] = {
     {0, "only", OPTION_TEXT, "LIST", offsetof(stat_options, only), report_section,
@@ -199,7 +229,15 @@ static const option_spec options[] = {
     {0, "by", OPTION_CHOICE, "GROUP", offsetof(stat_options, by), grouping,
      "report on all files together, or on each file (all)"},
     {0, "top", OPTION_NUMBER, "N", offsetof(stat_options, top), NULL,
-     "show at most N rows of a table (10; 0: all)"},
+     "rows of a table (10, or 5 in short; 0: all)"},
+    {0, "full", OPTION_FLAG, NULL, offsetof(stat_options, full), NULL,
+     "write all sections in full, not in short"},
+    {0, "sort", OPTION_CHOICE, "COLUMN", offsetof(stat_options, sort), function_order_name,
+     "order goroutines by this sum or number (cost)"},
+    {0, "stacks", OPTION_NUMBER, "N", offsetof(stat_options, stacks), NULL,
+     "show at most N stacks of a table (as --top; 0: all)"},
+    {0, "no-system", OPTION_FLAG, NULL, offsetof(stat_options, no_system), NULL,
+     "omit runtime goroutines"},
     {0, "json", OPTION_FLAG, NULL, offsetof(stat_options, json), NULL,
      "write problems and rows as JSON Lines"},
     {0, "each", OPTION_FLAG, NULL, offsetof(stat_options, each), NULL,

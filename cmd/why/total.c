@@ -76,7 +76,7 @@ static void text_stack(const total_table *t, size_t n)
     const stack_view *view = &t->views[t->shown[n] - 1];
     out_str(t->o, total->parts == 1 ? "   " : "  ");
     out_str(t->o, total->stack ? "at " : "");
-    names_write_frames(t->o, t->stacks, total->stack, view->frames, view->lines);
+    names_write_frames(t->o, t->stacks, total->stack, *view);
     out_char(t->o, '\n');
     if (t->full)
         why_full_stack(t->o, t->stacks, total->stack);
@@ -143,7 +143,7 @@ static bool choose_stacks(total_table *t, uint64_t top, size_t *of, stack_row *l
         list[k] = (stack_row){.group = t->rows[n].state, .stack = t->rows[n].total.stack};
     }
     if (!failed)
-        t->views = stack_views(t->stacks, list, chosen.count, &failed);
+        t->views = stack_views(t->stacks, list, chosen.count, false, &failed);
     longest_free(&chosen);
     return !failed;
 }

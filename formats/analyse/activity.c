@@ -7,9 +7,6 @@ _Static_assert((int)ACTIVITY_WAITING == GOTRACE_STATE_WAITING - GOTRACE_STATE_RU
                    (int)ACTIVITY_RUNNING == GOTRACE_STATE_RUNNING - GOTRACE_STATE_RUNNABLE,
                "the numbers of kinds are those of states");
 
-/* A larger heap goal means that there is none (GOGC=off). */
-#define NO_HEAP_GOAL ((uint64_t)1 << 50)
-
 void activity_init(activity *a, int64_t origin)
 {
     *a = (activity){.gc_since = STATES_NEVER, .origin = origin};

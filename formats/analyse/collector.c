@@ -265,9 +265,28 @@ static void assist_works(run *r, stat_goroutine *g, const gotrace_event *e)
         set_counts(r, g, e->proc, begins);
 }
 
+/* What is set before the time range counts until it is set in it. */
+static void heap_event(run *r, gotrace_metric metric, uint64_t value)
+{
+    heap_figure *h = &r->figure->heap;
+    const bool before = states_place_of(&r->states) == STATES_BEFORE;
+    if (states_place_of(&r->states) == STATES_AFTER)
+        return;
+    if (metric == GOTRACE_METRIC_HEAP_GOAL) {
+        h->goal = value < NO_HEAP_GOAL ? value : 0;
+        return;
+    }
+    h->known = true;
+    h->last = value;
+    h->max = value > h->max || before ? value : h->max;
+}
+
 void stat_metric(run *r, const gotrace_event *e)
 {
-    if (gotrace_event_metric(e) != GOTRACE_METRIC_GOMAXPROCS)
+    const gotrace_metric metric = gotrace_event_metric(e);
+    if (metric == GOTRACE_METRIC_HEAP_ALLOCATED || metric == GOTRACE_METRIC_HEAP_GOAL)
+        heap_event(r, metric, gotrace_event_value(e));
+    if (metric != GOTRACE_METRIC_GOMAXPROCS)
         return;
     for (size_t i = 0; i < UTILIZATION_KINDS; i++)
         utilization_set_procs(&r->utilizations[i], r->states.time, gotrace_event_value(e));

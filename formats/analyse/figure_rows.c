@@ -29,22 +29,74 @@ static void *copy_list(const figures *f, bool *failed)
     return list;
 }
 
-static int by_total(const void *a, const void *b, void *ctx)
+const char *function_order_name(size_t n)
 {
-    const function_figure *x = *(void *const *)a, *y = *(void *const *)b;
-    int order = compare_sums(figure_time(x, TIME_TOTAL).sum, figure_time(y, TIME_TOTAL).sum);
-    return order ? order : compare_names(ctx, x->name, y->name);
+    static const char *const names[] = {
+#define FUNCTION_ORDER(name, word) #word,
+        FUNCTION_ORDERS(FUNCTION_ORDER)
+#undef FUNCTION_ORDER
+    };
+    return n < FUNCTION_ORDER_COUNT ? names[n] : NULL;
 }
 
-function_figure **rows_functions(const statistics *s, size_t *count, bool *failed)
+/* The time that goroutines of a function wait for other ones. */
+static int64_t sync_time(const statistics *s, const function_figure *f)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < f->time_count; i++)
+        if (f->times[i].kind == FIGURE_BLOCK && reason_is_sync(s->stacks, f->times[i].name))
+            sum = sum_of_times(sum, value_set_histogram(&f->times[i]).sum);
+    return sum;
+}
+
+int64_t function_measure(const statistics *s, const function_figure *f, function_order order)
+{
+    switch (order) {
+    case FUNCTIONS_BY_COST:
+        return sum_of_times(sum_of_times(figure_sum(f, TIME_EXEC), figure_sum(f, TIME_SCHED_WAIT)),
+                            sync_time(s, f));
+    case FUNCTIONS_BY_TOTAL: return figure_sum(f, TIME_TOTAL);
+    case FUNCTIONS_BY_EXEC: return figure_sum(f, TIME_EXEC);
+    case FUNCTIONS_BY_SCHED: return figure_sum(f, TIME_SCHED_WAIT);
+    case FUNCTIONS_BY_SYNC: return sync_time(s, f);
+    case FUNCTIONS_BY_BLOCK: return figure_sum(f, TIME_BLOCK);
+    case FUNCTIONS_BY_SYSCALL:
+        return sum_of_times(figure_sum(f, TIME_SYSCALL), figure_sum(f, TIME_SYSCALL_BLOCK));
+    case FUNCTIONS_BY_GOROUTINES: return (int64_t)f->count;
+    case FUNCTIONS_BY_ALIVE: return (int64_t)(f->count - f->ended);
+    case FUNCTION_ORDER_COUNT: break;
+    }
+    return 0;
+}
+
+/* A row, to be sorted. */
+typedef struct measured {
+    function_figure *row;
+    int64_t measure;
+} measured;
+
+static int by_measure(const void *a, const void *b, void *ctx)
+{
+    const measured *x = a, *y = b;
+    int order = compare_sums(x->measure, y->measure);
+    return order ? order : compare_names(ctx, x->row->name, y->row->name);
+}
+
+function_figure **rows_functions(const statistics *s, function_order order, size_t *count,
+                                 bool *failed)
 {
     function_figure **list = copy_list(&s->functions, failed);
+    measured *rows = list ? malloc(s->functions.count * sizeof *rows) : NULL;
     *count = 0;
-    for (size_t i = 0; list && i < s->functions.count; i++)
+    for (size_t i = 0; rows && i < s->functions.count; i++)
         if (list[i]->count > 0)
-            list[(*count)++] = list[i];
-    if (list)
-        qsort_r(list, *count, sizeof *list, by_total, (void *)s);
+            rows[(*count)++] = (measured){list[i], function_measure(s, list[i], order)};
+    if (rows)
+        qsort_r(rows, *count, sizeof *rows, by_measure, (void *)s);
+    *failed = *failed || (list && !rows);
+    for (size_t i = 0; i < *count; i++)
+        list[i] = rows[i].row;
+    free(rows);
     return list;
 }
 
@@ -172,7 +224,7 @@ stack_figure **rows_stacks(const statistics *s, uint8_t state, uint32_t reason, 
 }
 
 stack_view *rows_stack_views(const statistics *s, stack_figure *const *list, size_t count,
-                             bool *failed)
+                             bool folds, bool *failed)
 {
     stack_row *rows = calloc(count + 1, sizeof *rows);
     if (!rows) {
@@ -181,7 +233,7 @@ stack_view *rows_stack_views(const statistics *s, stack_figure *const *list, siz
     }
     for (size_t i = 0; i < count; i++)
         rows[i] = (stack_row){.group = list[i]->reason, .stack = list[i]->stack};
-    stack_view *views = stack_views(s->stacks, rows, count, failed);
+    stack_view *views = stack_views(s->stacks, rows, count, folds, failed);
     free(rows);
     return views;
 }

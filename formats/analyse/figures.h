@@ -73,6 +73,7 @@ typedef struct stat_goroutine {
     size_t region_count, region_room;
     interval before;  /* a wait or system call until the first status of it; empty: none */
     bool counted;     /* one of them is */
+    bool made;        /* it was created in the trace and in the time range */
     bool there;       /* its current one began on a selected proc and thread, and generation */
     uint8_t worker;   /* of the GC, by its label */
     bool assists;     /* it is in a mark assist */
@@ -95,7 +96,8 @@ enum { FIGURE_TIME, FIGURE_BLOCK, FIGURE_RANGE };
 typedef struct function_figure {
     uint32_t name;
     uint16_t time_count, time_room;
-    uint64_t count; /* goroutines */
+    uint64_t count;          /* goroutines */
+    uint64_t created, ended; /* of these, in the trace and in the time range */
     /* Of each quantity the values of the goroutines that have it, in the order in which they
      * occurred. kind: FIGURE_*; name: of a time TIME_*, of which values that are 0 are not here. */
     value_set *times;
@@ -187,6 +189,22 @@ typedef struct stop_figure {
     partial_figure partial; /* not in values */
 } stop_figure;
 
+/* Events are that far apart only if nothing runs, or if the process itself does not: what runs is
+ * preempted after 10 ms, and the thread that does this wakes at least as often. */
+enum { SILENCE_NS = 20000000 };
+
+/* The times without an event, longer than SILENCE_NS. */
+typedef struct silence_figure {
+    uint64_t count;
+    int64_t sum, max, max_begin;
+} silence_figure;
+
+/* The heap, in bytes. */
+typedef struct heap_figure {
+    bool known;
+    uint64_t max, last, goal; /* goal: the last one; 0: none */
+} heap_figure;
+
 /* What procs do, over time: spans of equal length, which double when the trace exceeds them. */
 typedef struct load {
     unsigned shift; /* a span has 2^shift ns */
@@ -209,6 +227,8 @@ typedef struct trace_figure {
     int version;
     int64_t duration;
     uint64_t events, goroutines;
+    silence_figure silences;
+    heap_figure heap;
     load load;
     proc_figure *procs; /* by id */
     size_t proc_count;
@@ -294,7 +314,9 @@ typedef struct statistics {
     size_t sample_room;
     uint64_t sample_count;
     bool several; /* traces, so that lost ids are those of one of them; set before statistics_add */
-    bool failed;  /* memory was refused */
+    bool no_system; /* goroutines of the runtime do not count, once it is known that they are; set
+                       before statistics_add */
+    bool failed;    /* memory was refused */
 } statistics;
 
 /* Returns NULL if memory is refused. */

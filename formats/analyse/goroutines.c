@@ -118,7 +118,7 @@ static size_t count_values(const int64_t values[TIME_COUNT], const times *t)
     return count;
 }
 
-void stat_goroutine_ended(run *r, stat_goroutine *g)
+void stat_goroutine_ended(run *r, stat_goroutine *g, bool ended)
 {
     const times *t = &g->times;
     function_figure *f = stat_figure(&r->all->functions, g->g.function, sizeof *f);
@@ -132,6 +132,8 @@ void stat_goroutine_ended(run *r, stat_goroutine *g)
     /* Many functions have one goroutine. */
     if (f->count++ == 0 && !reserve_times(f, count_values(values, t)))
         run_fail(r);
+    f->created += g->made;
+    f->ended += ended;
     for (uint32_t i = 0; i < TIME_COUNT; i++)
         if (values[i] != 0)
             add_time(r, f, FIGURE_TIME, i, values[i]);

@@ -3,48 +3,67 @@
 
 #include <stdlib.h>
 
-/* Compares the stacks of rows by group, by functions, and by what else differs. *common: the
- * number of innermost frames that have the same functions; if all have, those that are the same. */
-static int compare_stacks(const stacks *s, const stack_row *x, const stack_row *y, size_t *common,
-                          bool *functions)
-{
-    const size_t m = stacks_depth(s, x->stack), n = stacks_depth(s, y->stack);
-    const size_t least = m < n ? m : n;
-    *common = 0;
-    *functions = true;
-    if (x->group != y->group)
-        return x->group < y->group ? -1 : 1;
-    for (size_t i = 0; i < least; i++, ++*common) {
-        const uint32_t a = stacks_frame_at(s, x->stack, i)->function;
-        const uint32_t b = stacks_frame_at(s, y->stack, i)->function;
-        if (a != b)
-            return a < b ? -1 : 1;
-    }
-    if (m != n)
-        return m < n ? -1 : 1;
-    *functions = false;
-    for (*common = 0; *common < least; ++*common) {
-        const stacks_frame *a = stacks_frame_at(s, x->stack, *common);
-        const stacks_frame *b = stacks_frame_at(s, y->stack, *common);
-        if (a != b) /* each frame is stored once */
-            return a < b ? -1 : 1;
-    }
-    return 0;
-}
-
 /* A row, to be sorted. */
 typedef struct viewed {
     const stacks *s;
     const stack_row *row;
     size_t index;
+    bool folds;
 } viewed;
+
+/* How two rows differ. */
+typedef struct difference {
+    int order;      /* of the rows */
+    size_t need[2]; /* the frames from the innermost on that show it, of each row */
+    bool functions; /* the functions that are shown differ */
+} difference;
+
+/* The index of the frame that is shown for the n-th one and those that are folded with it. */
+static size_t shown_frame(const viewed *v, size_t n)
+{
+    return v->folds ? stacks_run_end(v->s, v->row->stack, n) : n;
+}
+
+static uint32_t function_at(const viewed *v, size_t n)
+{
+    return stacks_frame_at(v->s, v->row->stack, n)->function;
+}
+
+/* By lines and by what is folded. */
+static difference compare_lines(const viewed *x, const viewed *y, size_t m, size_t n)
+{
+    for (size_t i = 0; i < m && i < n; i++) {
+        const stacks_frame *a = stacks_frame_at(x->s, x->row->stack, i);
+        const stacks_frame *b = stacks_frame_at(y->s, y->row->stack, i);
+        if (a != b) /* each frame is stored once */
+            return (difference){a < b ? -1 : 1, {i + 1, i + 1}, false};
+    }
+    return (difference){(m > n) - (m < n), {m, n}, false};
+}
+
+/* Compares the stacks of rows by group, by the functions that are shown, and by what else
+ * differs. */
+static difference compare_stacks(const viewed *x, const viewed *y)
+{
+    const size_t m = stacks_depth(x->s, x->row->stack), n = stacks_depth(y->s, y->row->stack);
+    size_t i = 0, j = 0;
+    if (x->row->group != y->row->group)
+        return (difference){x->row->group < y->row->group ? -1 : 1, {0, 0}, true};
+    for (; i < m && j < n; i++, j++) {
+        i = shown_frame(x, i);
+        j = shown_frame(y, j);
+        const uint32_t a = function_at(x, i), b = function_at(y, j);
+        if (a != b)
+            return (difference){a < b ? -1 : 1, {i + 1, j + 1}, true};
+    }
+    if (i < m || j < n)
+        return (difference){i < m ? 1 : -1, {i + 1, j + 1}, true};
+    return compare_lines(x, y, m, n);
+}
 
 static int by_frames(const void *a, const void *b)
 {
-    const viewed *x = a, *y = b;
-    size_t common;
-    bool functions;
-    return compare_stacks(x->s, x->row, y->row, &common, &functions);
+    return compare_stacks(a, b).order;
 }
 
 static void widen(const viewed *v, stack_view *view, size_t frames)
@@ -55,41 +74,49 @@ static void widen(const viewed *v, stack_view *view, size_t frames)
     view->frames = frames > view->frames ? frames : view->frames;
 }
 
-/* Rows that begin alike are neighbours. Those of the same functions show as many frames as the one
- * of them that needs most. */
+/* Shows the first STACK_FRAMES frames. */
+static void view_first(const viewed *v, stack_view *view)
+{
+    const size_t depth = stacks_depth(v->s, v->row->stack);
+    size_t end = 0;
+    for (size_t n = 0; n < STACK_FRAMES && end < depth; n++)
+        end = shown_frame(v, end) + 1;
+    view->folds = v->folds;
+    widen(v, view, end);
+}
+
+/* Rows that begin alike are neighbours. Those of the same functions show all frames, and as many as
+ * the one of them that needs most. */
 static void view_rows(const viewed *sorted, size_t count, stack_view *views)
 {
     for (size_t i = 0; i < count; i++)
-        widen(&sorted[i], &views[sorted[i].index], STACK_FRAMES);
+        view_first(&sorted[i], &views[sorted[i].index]);
     for (size_t i = 1; i < count; i++) {
         const viewed *v = &sorted[i], *before = v - 1;
-        size_t common;
-        bool functions;
-        compare_stacks(v->s, before->row, v->row, &common, &functions);
-        widen(before, &views[before->index], common + 1);
-        widen(v, &views[v->index], common + 1);
-        if (functions)
+        const difference d = compare_stacks(before, v);
+        widen(before, &views[before->index], d.need[0]);
+        widen(v, &views[v->index], d.need[1]);
+        if (d.functions)
             continue;
         views[before->index].lines = views[v->index].lines = true;
+        views[before->index].folds = views[v->index].folds = false;
         widen(v, &views[v->index], views[before->index].frames);
     }
     for (size_t i = count; i-- > 1;) {
         const viewed *v = &sorted[i], *before = v - 1;
-        size_t common;
-        bool functions;
-        compare_stacks(v->s, before->row, v->row, &common, &functions);
-        if (!functions)
+        if (!compare_stacks(before, v).functions)
             widen(before, &views[before->index], views[v->index].frames);
     }
 }
 
-stack_view *stack_views(const stacks *s, const stack_row *rows, size_t count, bool *failed)
+stack_view *stack_views(const stacks *s, const stack_row *rows, size_t count, bool folds,
+                        bool *failed)
 {
     stack_view *views = calloc(count + 1, sizeof *views);
     viewed *sorted = calloc(count + 1, sizeof *sorted);
     if (views && sorted) {
         for (size_t i = 0; i < count; i++)
-            sorted[i] = (viewed){s, &rows[i], i};
+            sorted[i] = (viewed){s, &rows[i], i, folds};
         qsort(sorted, count, sizeof *sorted, by_frames);
         view_rows(sorted, count, views);
     } else {

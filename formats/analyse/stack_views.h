@@ -11,6 +11,8 @@
 typedef struct stack_view {
     size_t frames; /* at most its depth */
     bool lines;    /* with lines: there is another stack of the same functions */
+    bool folds;    /* of frames that stacks_run_end finds only the outermost one is shown; frames
+                      counts all */
 } stack_view;
 
 enum { STACK_MOST_FRAMES = 64 };
@@ -20,7 +22,9 @@ typedef struct stack_row {
     uint32_t group, stack;
 } stack_row;
 
-/* By index of the row, to be freed; NULL: memory was refused (*failed). */
-stack_view *stack_views(const stacks *s, const stack_row *rows, size_t count, bool *failed);
+/* By index of the row, to be freed; NULL: memory was refused (*failed). folds: unless rows then
+ * look the same. */
+stack_view *stack_views(const stacks *s, const stack_row *rows, size_t count, bool folds,
+                        bool *failed);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/malloc.h"
+#include "formats/common/functions.h"
 #include "formats/common/vector.h"
 #include "formats/common/placeholder.h"
 
@@ -318,6 +319,22 @@ size_t stacks_depth(const stacks *s, uint32_t stack)
 const stacks_frame *stacks_frame_at(const stacks *s, uint32_t stack, size_t n)
 {
     return &s->frames[s->numbers[s->stacks[stack - 1].first + n] - 1];
+}
+
+static bool is_inner(const stacks *s, uint32_t stack, size_t n)
+{
+    size_t size;
+    const char *name = stacks_text(s, stacks_frame_at(s, stack, n)->function, &size);
+    return function_is_inner(name, size);
+}
+
+size_t stacks_run_end(const stacks *s, uint32_t stack, size_t n)
+{
+    const size_t depth = stacks_depth(s, stack);
+    size_t end = n;
+    while (end < depth && is_inner(s, stack, end))
+        end++;
+    return end > n ? end - 1 : n;
 }
 
 uint32_t stacks_root(const stacks *s, uint32_t stack)

@@ -120,6 +120,10 @@ size_t stacks_depth(const stacks *s, uint32_t stack);
 /* The n-th frame, from the innermost. */
 const stacks_frame *stacks_frame_at(const stacks *s, uint32_t stack, size_t n);
 
+/* The outermost of the frames from the n-th on that are of the packages runtime and internal/poll,
+ * which are between what the program called and the event; n if there are no two. */
+size_t stacks_run_end(const stacks *s, uint32_t stack, size_t n);
+
 /* The function in which the stack begins; 0 for no stack. */
 uint32_t stacks_root(const stacks *s, uint32_t stack);
 

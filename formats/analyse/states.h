@@ -227,6 +227,9 @@ static inline bool states_beginning_ends(const gotrace_event *e)
     return gotrace_event_metric(e) == GOTRACE_METRIC_GOMAXPROCS;
 }
 
+/* A larger heap goal means that there is none (GOGC=off). */
+#define NO_HEAP_GOAL ((uint64_t)1 << 50)
+
 /* Whether a goroutine that waits for this reason waits for another one (cmd/trace/pprof.go). */
 static inline bool reason_is_sync(const stacks *names, uint32_t reason)
 {

@@ -37,12 +37,23 @@ static void goroutine_begins(void *ctx, goroutine *g, const gotrace_event *e)
     if (r->profiles)
         profiles_goroutine(r->profiles, profile_part_of(g), g, e);
     ((stat_goroutine *)g)->early_state = r->utilizations[0].procs == 0;
-    if (!r->selector.what)
+    if (!r->selector.what && !r->all->no_system)
         count_goroutine(r, (stat_goroutine *)g);
     if (e->kind != GOTRACE_KIND_TRANSITION || e->from != GOTRACE_STATE_NOT_EXIST)
         return;
+    ((stat_goroutine *)g)->made = run_inside(r);
     stat_region_inherit(r, (stat_goroutine *)g, e);
     stat_runnable(r, (stat_goroutine *)g, NULL);
+}
+
+/* Whether the goroutine is not to be counted. */
+static bool is_left_out(const run *r, const goroutine *g)
+{
+    size_t size;
+    if (!r->all->no_system)
+        return false;
+    const char *name = stacks_text(r->all->stacks, g->function, &size);
+    return function_is_system(name, size);
 }
 
 /* With a selection, a watch or profiles: whether the interval is selected. */
@@ -51,7 +62,7 @@ static bool attend_interval(run *r, stat_goroutine *own, const interval *i, cons
     goroutine *g = &own->g;
     if (r->profiles)
         profiles_interval(r->profiles, profile_part_of(g), g, i, own->there, e);
-    if (!interval_is_inside(i) || !own->there ||
+    if (!interval_is_inside(i) || !own->there || is_left_out(r, g) ||
         !selector_interval(&r->selector, g->id, g->function, i->stack))
         return false;
     if (r->watch)
@@ -128,6 +139,12 @@ static inline void interval_ends(void *ctx, goroutine *g, const interval *i, con
         add_interval(r, own, i);
 }
 
+/* Whether a goroutine ends by that event in the time range. One that blocks forever lives on. */
+static bool has_ended(const run *r, const gotrace_event *e)
+{
+    return e && e->to != GOTRACE_STATE_WAITING && states_place_of(&r->states) != STATES_AFTER;
+}
+
 static void goroutine_ends(void *ctx, goroutine *g, int64_t time, const gotrace_event *e)
 {
     run *r = ctx;
@@ -142,8 +159,13 @@ static void goroutine_ends(void *ctx, goroutine *g, int64_t time, const gotrace_
     own->times.ns[TIME_TOTAL] = r->parts_only ? times_known(&own->times) : time - g->created;
     stat_regions_end(r, own, e != NULL);
     stat_latency_early(r, own);
+    /* What it did before its function was known was counted. */
+    if (own->counted && is_left_out(r, g)) {
+        own->counted = false;
+        r->figure->goroutines--;
+    }
     if (own->counted && !r->rows_only)
-        stat_goroutine_ended(r, own);
+        stat_goroutine_ended(r, own, has_ended(r, e));
     if (r->all->each && own->counted)
         r->all->each->goroutine(r->all->each->ctx, r->all->stacks, own, r->states.base,
                                 e && states_place_of(&r->states) != STATES_AFTER ? time
@@ -259,8 +281,31 @@ static void add_other(run *r, const gotrace_event *e)
     }
 }
 
+/* The time since the event before; what is outside of the time range does not count. */
+__attribute__((noinline)) static void add_silence(run *r, int64_t begin, int64_t end)
+{
+    silence_figure *f = &r->figure->silences;
+    begin = begin < r->states.from ? r->states.from : begin;
+    end = end > r->states.until ? r->states.until : end;
+    /* The times of a damaged trace may be anything. */
+    const uint64_t ns = end > begin ? (uint64_t)end - (uint64_t)begin : 0;
+    if (ns <= SILENCE_NS || ns > INT64_MAX)
+        return;
+    f->count++;
+    f->sum = sum_of_times(f->sum, (int64_t)ns);
+    if ((int64_t)ns > f->max) {
+        f->max = (int64_t)ns;
+        f->max_begin = begin;
+    }
+}
+
 static inline void add_event(run *r, const gotrace_event *e)
 {
+    if (e->kind != GOTRACE_KIND_SYNC) {
+        if (e->time > r->last && (uint64_t)e->time - (uint64_t)r->last > SILENCE_NS)
+            add_silence(r, r->last, e->time);
+        r->last = e->time;
+    }
     const bool change = states_step(&r->states, e, interval_ends, NULL);
     if (r->attended)
         attend_event(r, e);
@@ -317,7 +362,7 @@ static void run_init(run *r, const select_job *select)
         r->states.user.changed = state_begins;
     states_restrict(&r->states, r->selector.range.from, r->selector.range.until);
     r->origin = r->states.from > 0 ? r->states.from : 0;
-    r->attended = r->selector.what || r->watch;
+    r->attended = r->selector.what || r->watch || r->all->no_system;
     r->selected = true;
     r->rows_only = r->watch && r->watch->rows_only;
     r->parts_only = selector_has(&r->selector, SELECT_OF_PARTS & ~SELECT_BIT(SELECT_GOROUTINE));

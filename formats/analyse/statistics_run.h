@@ -32,7 +32,7 @@ typedef struct run {
     states states;
     selector selector;
     bool selected;                 /* the current event is */
-    bool attended;                 /* there is a selection, a watch, or profiles */
+    bool attended;                 /* there is a selection, a watch, profiles, or no_system */
     bool parts_only;               /* goroutines may be selected for a part of their time */
     bool rows_only;                /* see statistics_watch */
     const statistics_watch *watch; /* NULL: none */
@@ -42,6 +42,7 @@ typedef struct run {
     idmap procs;                   /* proc_load */
     procs_time procs_time;
     utilization utilizations[UTILIZATION_KINDS];
+    int64_t last;     /* the time of the last event that is not a sync */
     bool settles;     /* the event may have changed them */
     int64_t gc_since; /* STATES_NEVER: no cycle is active */
     bool gc_whole;    /* it began in the trace and in the time range */
@@ -97,7 +98,8 @@ static inline void times_add(run *r, times *t, const interval *i)
 /* The times of a goroutine at the current time; ranges and state that are active included. */
 void times_snapshot(run *r, const stat_goroutine *g, times *copy);
 void times_subtract(times *t, const times *before);
-void stat_goroutine_ended(run *r, stat_goroutine *g);
+/* Adds a goroutine that is no longer followed; ended: it has ended in the time range. */
+void stat_goroutine_ended(run *r, stat_goroutine *g, bool ended);
 /* Adds to the figures of states by reason and by stack. */
 void stat_wait(run *r, const interval *i);
 /* A goroutine becomes runnable after that interval; NULL: it is created. */

@@ -89,10 +89,20 @@ size_t function_short(char *dst, size_t room, const char *name, size_t size)
     return used + rest;
 }
 
+static bool begins_with(const char *name, size_t size, const char *prefix)
+{
+    return size >= strlen(prefix) && memcmp(name, prefix, strlen(prefix)) == 0;
+}
+
+bool function_is_inner(const char *name, size_t size)
+{
+    return begins_with(name, size, "runtime.") || begins_with(name, size, "internal/poll.");
+}
+
 bool function_is_system(const char *name, size_t size)
 {
-    static const char prefix[] = "runtime.", program[] = "runtime.main";
+    static const char program[] = "runtime.main";
 
-    return size >= sizeof prefix - 1 && memcmp(name, prefix, sizeof prefix - 1) == 0 &&
+    return begins_with(name, size, "runtime.") &&
            (size != sizeof program - 1 || memcmp(name, program, sizeof program - 1) != 0);
 }

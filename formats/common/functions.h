@@ -27,6 +27,10 @@ static inline uint64_t start_stack_of(const gotrace_event *e, uint64_t goroutine
  * most room bytes, not terminated; returns how many. */
 size_t function_short(char *dst, size_t room, const char *name, size_t size);
 
+/* Whether it is one of the packages runtime and internal/poll, which are between what a program
+ * calls and its events. */
+bool function_is_inner(const char *name, size_t size);
+
 /* Whether goroutines that start at this function belong to the runtime, by the rule of Go's
  * tools. */
 bool function_is_system(const char *name, size_t size);

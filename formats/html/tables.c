@@ -80,14 +80,14 @@ void html_goroutines(html *h)
     columns[column++] = "#Median life";
     columns[column] = "#Longest life";
     size_t count;
-    function_figure **list = rows_functions(h->s, &count, &h->failed);
+    function_figure **list = rows_functions(h->s, FUNCTIONS_BY_TOTAL, &count, &h->failed);
     out *o = h->out;
     if (!list)
         return;
     out_str(o, "<section id=\"goroutines\">\n<h2>Goroutines</h2>\n<p>The times of all "
                "goroutines that start in the same function, added up. The five parts after the "
                "total are a division of it.</p>\n");
-    count = html_rows(h, count, HTML_FUNCTIONS, "goroutines");
+    count = html_rows(h, count, HTML_FUNCTIONS, "goroutines --sort total");
     html_table(o, "Goroutines by start function", "sorts filters", columns);
     for (size_t i = 0; i < count; i++) {
         const function_figure *f = list[i];
@@ -251,7 +251,7 @@ static void put_by_stack(html *h, uint8_t state, uint32_t reason, const char *ca
                    caption);
         count = html_rows(h, count, HTML_STACKS, section);
         html_table(o, caption, "sorts filters", columns);
-        stack_view *views = rows_stack_views(h->s, list, count, &h->failed);
+        stack_view *views = rows_stack_views(h->s, list, count, false, &h->failed);
         for (size_t i = 0; views && i < count; i++) {
             out_str(o, "<tr><td class=\"name\">");
             html_frames(h, list[i]->stack, views[i]);

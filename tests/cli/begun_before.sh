@@ -32,7 +32,7 @@ for version in go1.21 go1.26; do
     run gotrace validate other.trace
     run gotrace print other.trace
 done
-run gotrace stat before.trace
+run gotrace stat --full before.trace
 run gotrace why --task 5 before.trace
 run gotrace why --region decode before.trace
 # In Chrome's timeline they begin with the trace.

@@ -31,6 +31,6 @@ GoDestroy t=9700 m=7 p=0 g=1
 ProcStop t=9800 m=7 p=0
 TRACE
 run gotrace validate labels.trace
-gotrace stat labels.trace | sed -n '1,/^$/p;/workers:/p'
+gotrace stat --full labels.trace | sed -n '1,/^$/p;/workers:/p'
 gotrace stat --json labels.trace | jq -c 'select(.kind == "mmu" and .window_ns >= 100000) |
     [.sweep, .utilization, .go_utilization]' | sort -u

@@ -40,7 +40,7 @@ for name in go1.26-user go1.19-user go1.21-prof; do
         grep -q '<p class="selection"' part.html || echo "$name $select: not named"
         parts+=("part-$name-${#parts[@]}.html")
         cp part.html "${parts[-1]}"
-        stat=$(gotrace stat -q --json --top 0 $select "$TRACES/$name.trace")
+        stat=$(gotrace stat --sort total -q --json --top 0 $select "$TRACES/$name.trace")
         jq -r 'select(.kind == "function").total_ns.sum' <<<"$stat" | cmp - <(sums part.html goroutines 1)
         jq -r 'select(.kind == "regions").sum' <<<"$stat" | cmp - <(sums part.html regions 2)
         jq -r 'select(.kind == "tasks").sum' <<<"$stat" | tee -a spans | cmp - <(sums part.html tasks 2)

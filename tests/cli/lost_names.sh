@@ -47,7 +47,7 @@ gotrace stat -q --json user.trace net.trace "$TRACES/go1.26-gens.trace" 2>/dev/n
 gotrace stat -q --json --each user.trace net.trace 2>/dev/null >>all.json
 lost_names <all.json | grep -v ' of user\.trace$' | grep -cv ' of net\.trace$'
 lost_names <all.json | sed 's/.* of//' | sort | uniq -c
-gotrace stat -q user.trace net.trace 2>/dev/null | grep -o '<lost [a-z]* [0-9]*>[^:<]*' | grep -cv '> of [a-z]*\.trace'
+gotrace stat -q --full user.trace net.trace 2>/dev/null | grep -o '<lost [a-z]* [0-9]*>[^:<]*' | grep -cv '> of [a-z]*\.trace'
 gotrace convert -q --to parquet -o tables user.trace net.trace 2>/dev/null
 for table in tables/*.parquet; do
     python3 -B "$TRACES/../../tests/cli/parquet.py" rows "$table" 2>/dev/null

@@ -32,7 +32,7 @@ run gotrace print --task request --goroutine 8-9 nested.trace
 run gotrace print --task 'part,99' nested.trace
 run gotrace print --region 'in\, side' nested.trace
 run gotrace print --function 'main\.(child|without)' nested.trace
-run gotrace stat --task 1 nested.trace
+run gotrace stat --full --task 1 nested.trace
 run gotrace stat --only regions --region outer --until 380ns nested.trace
 run gotrace stat --json --each --task request nested.trace
 run gotrace convert --to folded --region outer nested.trace
@@ -112,7 +112,7 @@ run gotrace convert --to folded --function '(((.+)+)+)+!' user.trace
 gotrace print -j 3 --function '(.+)+!' user.trace 2>&1 | head -n 1
 
 echo '== what others do not have'
-run gotrace stat --proc 0 user.trace
+run gotrace stat --full --proc 0 user.trace
 run gotrace convert --to folded --generation 1 user.trace
 run gotrace convert --to cbor --function main -o out user.trace
 run gotrace convert --to go1.21 --goroutine 7 -o out user.trace

@@ -1,11 +1,19 @@
 # shellcheck shell=bash
 # What stat reports of some traces; for every trace, the sums.
 cd "$TRACES" || exit 1
-run gotrace stat --top 3 go1.26-user.trace
+run gotrace stat go1.26-user.trace
+run gotrace stat --full --top 3 go1.26-user.trace
+echo '== orders, stacks, and without the goroutines of the runtime'
+for column in cost total execution scheduling sync blocking syscalls goroutines alive; do
+    echo "$column: $(gotrace stat --only goroutines --sort $column --json go1.19-http.trace | jq -r .name | head -n 2 | paste -sd,)"
+done
+run gotrace stat --only goroutines --sort name go1.19-http.trace
+run gotrace stat --only network,goroutines --stacks 3 --top 1 --no-system go1.19-http.trace
 run gotrace stat --top 2 --only goroutines,blocking,syscalls,network go1.19-http.trace
 run gotrace stat --only overview,scheduling,gc,stops,samples --top 3 go1.22-prof.trace
 run gotrace stat --by file --only tasks,regions go1.22-user.trace gccgo-user.trace
 echo '== each table and each object names its file'
+gotrace stat --full --by file --top 1 go1.22-user.trace go1.26-prof.trace | grep '^go'
 gotrace stat --by file --top 1 go1.22-user.trace go1.26-prof.trace | grep '^go'
 gotrace stat --by file --json --each go1.22-user.trace go1.26-prof.trace | jq -r '"\(.file) \(.kind)"' | sort | uniq -c
 run gotrace stat --only overview,tasks go1.22-user.trace gccgo-user.trace
@@ -38,11 +46,39 @@ for trace in "${samples[@]##*/}"; do
         # The figures of names have all tasks.
         ([sum_of(of("tasks"); .count + .unfinished), ([of("task") | select(.begin)] | length)] |
             select(unique | length != 1) | "\($name): tasks \(.)"),
+        # A function costs what its goroutines execute, wait to run, and wait for each other.
+        ([sum_of(of("goroutine"); .exec_ns + .sched_wait_ns +
+            ([.block_ns | to_entries[] | select(.key | test("chan|sync|select")).value] | add // 0)), sum_of(of("function"); .cost_ns)] |
+            select(unique | length != 1) | "\($name): cost \(.)"),
+        ([of("function").cost_ns] | select(. != (sort | reverse)) | "\($name): costs \(.)"),
         # The spans of time have all that the procs did.
         (of("trace") | [(.procs_ns | add), ([.spans[][]] | add // 0)] |
             select(unique | length != 1) | "\($name): procs \(.)")'
     #     The result does not depend on the threads.
     cmp <(gotrace stat --json -j 1 "$trace" 2>&1) <(gotrace stat --json -j 3 "$trace" 2>&1)
+done
+
+# Goroutines created and ended, the heap and silences are those of the printed events; without the goroutines of the
+# runtime, the other functions are the same.
+for trace in "${samples[@]##*/}"; do
+    {
+        gotrace print --no-recover --format jsonl "$trace"
+        gotrace stat --no-recover --json "$trace"
+        gotrace stat --no-recover --json --no-system --only goroutines "$trace" | sed 's/"function"/"program-function"/'
+    } 2>/dev/null | jq -sr --arg name "$trace" '
+        def of($kind): map(select(.kind == $kind));
+        of("transition") as $changes | (of("metric") | map(select(.metric == "heap allocated").value)) as $heap |
+        [[$changes[] | select(.resource == "goroutine" and .from == "not-exist" and .subject != 0)] | length,
+         ([$changes[] | select(.resource == "goroutine" and .to == "not-exist" and .subject != 0)] | length)] as $printed |
+        (of("function") | [map(.created), map(.ended), map(.alive), map(.goroutines)] | map(add // 0)) as $functions |
+        ($functions | select(.[:2] != $printed or .[2] != .[3] - .[1]) | "\($name): goroutines \(.), printed \($printed)"),
+        (of("gc")[0].heap | [.max, .last] | select(. != [($heap | max), $heap[-1]]) | "\($name): heap \(.)"),
+        ([foreach (.[] | select(.offset and .kind != "sync").time) as $t ([0, 0]; [$t, $t - .[0]]; .[1]) | select(. > 20000000)] as $gaps |
+            of("trace")[0].silences | [.count, .sum, .max] |
+            select(. != [($gaps | length), ($gaps | add // 0), ($gaps | max // 0)]) | "\($name): silences \(.), printed \($gaps)"),
+        (of("program-function") as $program | of("function") | map(select(.name | startswith("runtime.") and . != "runtime.main" | not)) |
+            select(map([.name, .goroutines, .total_ns]) != ($program | map([.name, .goroutines, .total_ns]))) |
+            "\($name): of the program \(map(.name)), --no-system \($program | map(.name))")'
 done
 
 # Latencies by function and by cause, and what the procs did meanwhile, are those of the printed events. (The
