@@ -148,13 +148,33 @@ static void add_to_tables(path_totals *t, const path_part *row)
         add_row(t, &t->tables[PATH_LEAVES], row, stack);
 }
 
-/* The stack of a row, if it is one of its goroutine and not of the one that made it runnable; else
- * where the goroutine starts. */
+/* The stack of a goroutine in a row; 0: not known. One that became runnable is still where it
+ * waited: the row has the stack of what made it so. */
+static uint32_t own_stack(const path_totals *t, const path_part *row)
+{
+    if (row->kind != PATH_SCHEDULING)
+        return row->stack;
+    if (row->depth <= PATH_MOST_NESTED && t->waited[row->depth].goroutine == row->goroutine)
+        return t->waited[row->depth].stack;
+    return row->cause && row->cause != row->goroutine ? 0 : row->stack;
+}
+
+static void note_wait(path_totals *t, const path_part *row)
+{
+    if (row->depth > PATH_MOST_NESTED)
+        return;
+    t->waited[row->depth].goroutine = row->kind == PATH_WAITING ? row->goroutine : 0;
+    t->waited[row->depth].stack = row->stack;
+    if (row->spans && row->depth < PATH_MOST_NESTED)
+        t->waited[row->depth + 1].goroutine = 0;
+}
+
+/* The stack of the goroutine, or where it starts. */
 static void push_own_stack(path_totals *t, const path_part *row)
 {
-    const bool other = row->kind == PATH_SCHEDULING && row->cause && row->cause != row->goroutine;
-    if (row->stack && !other) {
-        push_stack(t, row->stack);
+    const uint32_t stack = own_stack(t, row);
+    if (stack) {
+        push_stack(t, stack);
     } else if (row->function) {
         size_t size;
         const char *text = stacks_text(t->paths->stacks, row->function, &size);
@@ -194,15 +214,18 @@ static void add_path(path_totals *t, const path_interval *i)
     t->ns = sum_of_times(t->ns, ns);
     t->count++;
     paths_walk(p, i);
+    t->waited[0].goroutine = 0;
     t->divided = sum_of_times(t->divided, p->divided);
     for (uint64_t n = 0; n < p->parts.count && !t->failed; n++) {
         const path_part *row = paths_part(p, n);
         if (!row)
             return;
-        if (t->options.nested)
+        if (t->options.nested) {
             add_nested(t, row);
-        else
+            note_wait(t, row);
+        } else {
             add_to_tables(t, row);
+        }
     }
 }
 

@@ -64,6 +64,10 @@ typedef struct path_totals {
     uint32_t *frames, *reversed;
     size_t frame_count, frame_room, reversed_room;
     size_t ends[PATH_MOST_NESTED]; /* frames up to the wait at that depth */
+    struct {
+        uint64_t goroutine; /* 0: the last row is not a wait */
+        uint32_t stack;
+    } waited[PATH_MOST_NESTED + 1]; /* where the last row at that depth waits */
 } path_totals;
 
 /* Walks the paths of all intervals, until they fail (paths_failed). False if memory was refused.

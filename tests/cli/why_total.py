@@ -54,11 +54,16 @@ def title_of(row):
     return TITLES[row["state"]] + (f" ({reason})" if reason else "")
 
 
-def frames_of(row):
-    """Frames of one row, outermost first: its stack if it is that of the goroutine, or where it starts; and the state."""
-    other = row["state"] == "scheduling" and row["cause"] is not None and row["cause"] != row["goroutine"]
-    if row["stack"] and not other:
-        frames = [frame["func"] or "?" for frame in reversed(row["stack"])]
+def frames_of(row, before):
+    """Frames of one row, outermost first: its stack if it is that of the goroutine, or where it waited before, or where it
+    starts; and the state. before: the last row of the same wait."""
+    stack = row["stack"]
+    if row["state"] == "scheduling":
+        waited = before and row["depth"] <= NESTED and before["state"] == "waiting" and before["goroutine"] == row["goroutine"]
+        other = row["cause"] is not None and row["cause"] != row["goroutine"]
+        stack = before["stack"] if waited else None if other else stack
+    if stack:
+        frames = [frame["func"] or "?" for frame in reversed(stack)]
     else:
         frames = [row["function"]] if row["function"] else []
     return frames + [title_of(row)]
@@ -75,17 +80,21 @@ class Sums:
         sums[key][1] += 1
 
     def add_path(self, rows):
-        waits = []
+        waits, last = [], [None]
         for row in rows:
             waits = waits[:row["depth"]]
+            last = last[:row["depth"] + 1]
+            frames = frames_of(row, last[-1])
+            last[-1] = row
             if row["depth"] == 0:
                 self.add(self.own, key_of(row), row)
             if row["kind"] == "part":
                 self.add(self.leaf, key_of(row), row)
-                shown = waits[:NESTED] + ([["..."]] if len(waits) > NESTED else []) + [frames_of(row)]
+                shown = waits[:NESTED] + ([["..."]] if len(waits) > NESTED else []) + [frames]
                 self.add(self.nested, tuple(frame for of in shown for frame in of), row)
             else:
-                waits.append(frames_of(row))
+                waits.append(frames)
+                last.append(None)
 
 
 def read_paths(*query):
