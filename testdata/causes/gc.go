@@ -30,7 +30,7 @@ func init() {
 		}
 	}}
 	programs["gc.cpu-limit"] = program{run: func(s int) {
-		memoryLimit(int64(at(s, 13, 8, 3)) << 20)
+		memoryLimit(int64(at(s, 10, 6, 3)) << 20)
 		pool(2, 0, func(context.Context, int) { decode(10) })
 	}}
 	programs["gc.assist-http"] = program{run: func(s int) {
