@@ -21,6 +21,7 @@ func init() {
 			}}.run()
 	}}
 	programs["goroutine.leak-client"] = program{run: openBodies}
+	programs["goroutine.leak-lock"] = program{run: stuck}
 	programs["goroutine.churn-http"] = program{run: func(s int) {
 		serve(4, 10*time.Millisecond, func(context.Context, int) { fanOut(at(s, 100, 200, 400)) })
 	}}
@@ -82,6 +83,18 @@ func openBodies(s int) {
 		}
 	}()
 	serve(3, 15*time.Millisecond, func(context.Context, int) { compute(time.Millisecond) })
+}
+
+// Some jobs start a goroutine that waits for a lock that is never released.
+func stuck(s int) {
+	var mu sync.Mutex
+	mu.Lock()
+	pool(4, 5*time.Millisecond, func(_ context.Context, n int) {
+		compute(time.Millisecond)
+		if n%at(s, 6, 3, 1) == 0 {
+			go mu.Lock()
+		}
+	})
 }
 
 // Some jobs start a ticker that nobody stops.

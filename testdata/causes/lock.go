@@ -12,6 +12,17 @@ func init() {
 	programs["lock.contended-http"] = program{run: sessions}
 	programs["lock.contended-pool"] = program{run: counters}
 	programs["lock.contended-log"] = program{run: logging}
+	programs["lock.contended-short"] = program{run: func(s int) {
+		var mu sync.Mutex
+		serve(at(s, 12, 20, 40), 2*time.Millisecond, func(context.Context, int) {
+			for i := 0; i < 10; i++ {
+				compute(20 * time.Microsecond)
+				mu.Lock()
+				compute(50 * time.Microsecond)
+				mu.Unlock()
+			}
+		})
+	}}
 	programs["lock.contended-cli"] = program{run: crawl}
 }
 

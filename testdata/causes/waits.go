@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"os"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -28,6 +29,30 @@ func init() {
 		pool(8, 10*time.Millisecond, func(context.Context, int) {
 			compute(time.Millisecond)
 			get(ms(s, 3, 12, 60))
+		})
+	}}
+	programs["network.wait-fanout"] = program{run: func(s int) {
+		serve(6, 20*time.Millisecond, func(context.Context, int) {
+			var done sync.WaitGroup
+			done.Add(4)
+			for i := 0; i < 4; i++ {
+				go func() {
+					compute(200 * time.Microsecond)
+					get(ms(s, 5, 20, 60))
+					done.Done()
+				}()
+			}
+			done.Wait()
+		})
+	}}
+	programs["timer.wait-ticker"] = program{run: func(s int) {
+		serve(8, 15*time.Millisecond, func(context.Context, int) {
+			poll := time.NewTicker(4 * time.Millisecond)
+			defer poll.Stop()
+			for i := 0; i < at(s, 1, 4, 15); i++ {
+				<-poll.C
+				compute(500 * time.Microsecond)
+			}
 		})
 	}}
 	programs["timer.wait-http"] = program{run: func(s int) {
