@@ -361,7 +361,7 @@ bench_stat() { # FILE
     local validate command ratio tool
     repeated /dev/null "$gotrace" validate -q "$1" || return
     validate=$seconds
-    for command in stat 'why --goroutine 1' 'convert --to pprof --profile sched' 'convert --to folded' \
+    for command in stat diagnose 'why --goroutine 1' 'convert --to pprof --profile sched' 'convert --to folded' \
         'convert --to html'; do
         # shellcheck disable=SC2086 # words
         repeated /dev/null "$gotrace" $command -o "$work/out" "$1" || return

@@ -80,9 +80,9 @@ typedef struct verb {
     int (*run)(session *s);     /* returns an exit status */
 } verb;
 
-extern const verb verb_validate, verb_info, verb_stat, verb_why, verb_find, verb_print,
-    verb_convert, verb_dump, verb_synth, verb_split, verb_merge, verb_repair, verb_cut, verb_reduce,
-    verb_anonymize, verb_gen, verb_mutate, verb_record, verb_version, verb_help;
+extern const verb verb_validate, verb_info, verb_diagnose, verb_stat, verb_why, verb_find,
+    verb_print, verb_convert, verb_dump, verb_synth, verb_split, verb_merge, verb_repair, verb_cut,
+    verb_reduce, verb_anonymize, verb_gen, verb_mutate, verb_record, verb_version, verb_help;
 
 extern const verb *const verbs[]; /* NULL at the end */
 const verb *verb_by_name(const char *name);

@@ -2,12 +2,14 @@
  * fuzz_export.c - exporters and printers terminate for any trace and options, and their output is
  * well-formed: JSON that a parser accepts, in order of time and with all frames that it refers to;
  * a protobuf message whose parts fill it; a report with no other scripts than its own. The parts of
- * critical paths add up to their intervals.
+ * critical paths add up to their intervals, shares of findings are at most 1.
  */
 #include <jansson.h>
 #include <string.h>
 
 #include "common.h"
+#include "formats/diagnose/diagnosis.h"
+#include "formats/diagnose/measure.h"
 #include "formats/analyse/path_total.h"
 #include "formats/analyse/profile.h"
 #include "formats/chrome/options.h"
@@ -187,11 +189,11 @@ static void convert(const uint8_t *data, size_t size, const format *to, convert_
 /* Options that depend only on the input. */
 static convert_job options_of(uint64_t *state)
 {
-    static const int64_t times[] = {0,     0,      1,       50,         1000,
-                                    20000, 100000, 1000000, 1000000000, INT64_MAX};
-    enum { TIMES = sizeof times / sizeof *times };
-    convert_job job = {.from = times[fuzz_random(state) % TIMES],
-                       .to = times[fuzz_random(state) % TIMES],
+    static const int64_t durations[] = {0,     0,      1,       50,         1000,
+                                        20000, 100000, 1000000, 1000000000, INT64_MAX};
+    enum { TIMES = sizeof durations / sizeof *durations };
+    convert_job job = {.from = durations[fuzz_random(state) % TIMES],
+                       .to = durations[fuzz_random(state) % TIMES],
                        .no_system = fuzz_random(state) % 4 == 0};
     if (job.to <= job.from)
         job.to = 0;
@@ -287,6 +289,35 @@ static void explain(const uint8_t *data, size_t size, const path_query *query)
     gotrace_source_close(source);
 }
 
+/* What diagnose measures: no goroutine does two things at a time, and no share is more than all. */
+static void diagnose(const uint8_t *data, size_t size)
+{
+    uint64_t problems;
+    gotrace_config config = fuzz_config(&problems);
+    gotrace_source *source;
+    gotrace_reader *reader;
+    static const select_range all = {INT64_MIN, INT64_MAX};
+    diagnosis d;
+    REQUIRE(gotrace_source_memory(data, size, &config, &source, NULL) == GOTRACE_OK);
+    if (gotrace_reader_open(source, &config, &reader, NULL) == GOTRACE_OK) {
+        measures *m = measures_new();
+        REQUIRE(m);
+        measures_read(m, reader, 1, &all, NULL);
+        REQUIRE(!m->failed && m->silent_ns <= m->end - m->begin && diagnosis_make(&d, m));
+        for (size_t i = 0; i < m->stages.count; i++) {
+            const stage *s = m->stages.items[i];
+            for (size_t k = 0; k < DO_KINDS; k++)
+                REQUIRE(s->ns[k] >= 0 && s->task_ns[k] >= 0 && s->task_ns[k] <= s->ns[k]);
+        }
+        for (size_t i = 0; i < FINDING_CAUSE_COUNT; i++)
+            REQUIRE(d.list[i].share >= 0 && d.list[i].share <= 1 && d.list[i].ns >= 0 &&
+                    d.list[i].reported == (i < d.count));
+        measures_free(m);
+        gotrace_reader_close(reader);
+    }
+    gotrace_source_close(source);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     unsigned ways = 0, way = 0;
@@ -300,7 +331,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         {PATH_REGION, "", false, 0, 3, 0, {INT64_MIN, 100000}},
     };
     enum { QUERIES = sizeof queries / sizeof *queries };
-    ways += QUERIES;
+    ways += QUERIES + 1;
+    if (fuzz_turn(data, size, way++, ways))
+        diagnose(data, size);
     for (size_t i = 0; i < QUERIES; i++)
         if (fuzz_turn(data, size, way++, ways))
             explain(data, size, &queries[i]);

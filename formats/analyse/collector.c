@@ -293,16 +293,6 @@ void stat_metric(run *r, const gotrace_event *e)
     r->settles = true;
 }
 
-static uint8_t worker_of_label(const gotrace_event *e)
-{
-    const gotrace_details *details = gotrace_event_details(e);
-    for (uint8_t i = WORKER_DEDICATED; i < WORKER_KINDS; i++)
-        if (strlen(worker_labels[i]) == details->text_size &&
-            memcmp(worker_labels[i], details->text, details->text_size) == 0)
-            return i;
-    return WORKER_NONE;
-}
-
 /* Whether a goroutine is known not to be a worker. Since 1.26 such a goroutine gets a worker's
  * label if it starts on a proc that has chosen a worker (GoStart in traceruntime.go,
  * assignWaitingGCWorker in mgcpacer.go). */

@@ -26,6 +26,16 @@ const char *const worker_labels[WORKER_KINDS] = {
     [WORKER_IDLE] = "GC (idle)",
 };
 
+uint8_t worker_of_label(const gotrace_event *e)
+{
+    const gotrace_details *details = gotrace_event_details(e);
+    for (uint8_t i = WORKER_DEDICATED; i < WORKER_KINDS; i++)
+        if (strlen(worker_labels[i]) == details->text_size &&
+            memcmp(worker_labels[i], details->text, details->text_size) == 0)
+            return i;
+    return WORKER_NONE;
+}
+
 const char *const proc_state_names[PROC_STATES] = {
     [PROC_IDLE] = "idle", [PROC_SCHEDULER] = "scheduler", [PROC_RUNS] = "goroutine",
     [PROC_GC] = "gc",     [PROC_ASSIST] = "assist",       [PROC_SYSCALL] = "syscall",
@@ -130,10 +140,11 @@ void *stat_make_figure(figures *f, uint32_t name, size_t size)
     return made;
 }
 
-static void figures_free(figures *f, void (*free_item)(void *item))
+void figures_free(figures *f, void (*free_item)(void *item))
 {
     for (size_t i = 0; i < f->count; i++) {
-        free_item(f->items[i]);
+        if (free_item)
+            free_item(f->items[i]);
         free(f->items[i]);
     }
     free(f->items);

@@ -65,6 +65,8 @@ extern const char *const cause_labels[CAUSES]; /* for people; the reason follows
 
 enum { WORKER_NONE, WORKER_DEDICATED, WORKER_FRACTIONAL, WORKER_IDLE, WORKER_KINDS };
 extern const char *const worker_labels[WORKER_KINDS]; /* "GC (dedicated)", ... */
+/* The kind of worker that an event's label makes its goroutine. */
+uint8_t worker_of_label(const gotrace_event *e);
 
 typedef struct stat_goroutine {
     goroutine g;
@@ -322,6 +324,9 @@ typedef struct statistics {
 /* Returns NULL if memory is refused. */
 statistics *statistics_new(const statistics_each *each, stacks_detail detail);
 void statistics_free(statistics *s);
+
+/* free_item: frees what an item refers to; NULL: nothing. */
+void figures_free(figures *f, void (*free_item)(void *item));
 
 /* stat_figure of a new name. */
 void *stat_make_figure(figures *f, uint32_t name, size_t size);

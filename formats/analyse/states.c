@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Times are at most this (146 years), so that differences can be represented. */
-#define STATES_LATEST (INT64_MAX / 2)
-
 /* A change of a goroutine's state. Passed by value: that takes two registers. */
 typedef struct change {
     uint64_t id;

@@ -18,6 +18,8 @@
 #include "formats/common/functions.h"
 
 #define STATES_NEVER INT64_MIN
+/* Times are at most this (146 years), so that differences can be represented. */
+#define STATES_LATEST (INT64_MAX / 2)
 
 /* The time from one change of state to the next. */
 typedef struct interval {

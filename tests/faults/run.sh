@@ -264,6 +264,8 @@ print -j 2 -o out/out vN.trace
 print -j 4 --format go -o out/out vN.trace
 print --format jsonl -o out/out vN.cut
 stat -j 2 -o out/out vN.cut
+diagnose -j 2 -o out/out vN.cut
+diagnose --all --json --from 1us -o out/out vN.trace
 stat --json --each -o out/out vN.trace
 find (wait("slep"))or(task("x"))or(sched) -o out/out vN.trace
 find (wait)or(run) -o out/out vN.trace
@@ -369,7 +371,7 @@ if [ -n "$can_refuse" ] && [ -z "$wanted" ]; then
     for sample in gccgo-user go1.19-timer go1.21-cgo go1.21-user go1.22-prof go1.23-iter go1.26-user go1.26-allocfree go1.27-timer; do
         [ $((n++ % every)) -eq 0 ] || continue
         cp "$traces/$sample.trace" blocks.trace
-        for command in info 'stat --json --each' 'why --task 1' 'why --region inner' 'why --goroutine 1 --json' 'find (run)and(during(task)or(region))' 'print --format jsonl' 'dump --level meaning' 'convert --to perfetto' \
+        for command in info 'stat --json --each' 'diagnose --all' 'why --task 1' 'why --region inner' 'why --goroutine 1 --json' 'find (run)and(during(task)or(region))' 'print --format jsonl' 'dump --level meaning' 'convert --to perfetto' \
             'convert --to chrome' 'convert --to pprof' 'convert --to go1.26' 'convert --to go1.21' repair merge mutate; do
             # shellcheck disable=SC2086
             check_blocks $command -o out/out blocks.trace
@@ -392,7 +394,7 @@ if [ -n "$can_preload" ]; then
     [[ threads != *"$wanted"* ]] || usual_threads
     for command in 'validate -j 3 -o out/out v2.trace' 'print -j 3 -o out/out v1.trace' \
         'print -j 3 --format jsonl -o out/out v2.cut' 'print -j 3 --function main -o out/out v2.trace' 'convert -j 2 --to perfetto -o out/out v1.trace' \
-        'convert -j 2 --to chrome -o out/out v2.trace' 'stat -j 2 -o out/out v2.trace' 'find -j 2 run -o out/out v2.trace v1.trace' 'why -j 2 --goroutine 1 -o out/out v2.trace'; do
+        'convert -j 2 --to chrome -o out/out v2.trace' 'stat -j 2 -o out/out v2.trace' 'diagnose -j 2 --all -o out/out v2.trace' 'find -j 2 run -o out/out v2.trace v1.trace' 'why -j 2 --goroutine 1 -o out/out v2.trace'; do
         [[ $command = *"$wanted"* ]] || continue
         read -ra words <<<"$command"
         sweep_threads "${words[@]}"

@@ -59,12 +59,12 @@ verbs_of() {
         return
         ;;
     v2-functions)
-        printf '%s\n' 'stat -q --top 0 -o out' 'stat -q --json --each -o out' 'convert -q --to html -o out' \
+        printf '%s\n' 'stat -q --top 0 -o out' 'diagnose -q -o out' 'stat -q --json --each -o out' 'convert -q --to html -o out' \
             'convert -q --to pprof --profile sched -o out' 'convert -q --to speedscope -o out'
         return
         ;;
     v2-reasons)
-        printf '%s\n' 'stat -q -o out' 'convert -q --to html -o out' 'why -q --goroutine 5 -o out' \
+        printf '%s\n' 'stat -q -o out' 'diagnose -q -o out' 'convert -q --to html -o out' 'why -q --goroutine 5 -o out' \
             'convert -q --to pprof --profile offcpu -o out'
         return
         ;;
@@ -80,7 +80,7 @@ verbs_of() {
     esac
     printf '%s\n' 'validate -q' 'repair -q -o out' 'convert -q --to perfetto -o out' \
         'convert -q --to chrome -o out' 'convert -q --to go1.26 -o out' 'dump -q -o out' \
-        'merge -q -o out' 'stat -q -o out' 'find -q (wait)or(task)or(log)and(during((run)or(region))) -o out' 'why -q --goroutine 1 --slowest 3 -o out' 'convert -q --to folded -o out'
+        'merge -q -o out' 'stat -q -o out' 'diagnose -q -o out' 'find -q (wait)or(task)or(log)and(during((run)or(region))) -o out' 'why -q --goroutine 1 --slowest 3 -o out' 'convert -q --to folded -o out'
     case $1 in
     v1-batches | v1-crossed) echo 'split -q --by proc -o parts' ;;
     v2-batches) echo 'split -q --by thread -o parts' ;;

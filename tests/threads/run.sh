@@ -44,6 +44,7 @@ convert --to perfetto --detail 50us
 convert --to pprof --profile wall --open
 stat
 stat --json
+diagnose --all --json
 convert --to html
 convert --to folded
 convert --to speedscope --zstd

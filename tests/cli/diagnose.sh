@@ -1,0 +1,75 @@
+# shellcheck shell=bash
+# Planted causes, of which all times are known.
+
+# A lock that is held while its holder waits for the network: 25 times 12 of 20 ms.
+{
+    printf '%s\n' 'Trace Go1.26 level=meaning procs=2' 'GoCreate t=1000 g=1 new_g=7 new_stack="main.serve /m.go:9" stack="main.main /m.go:1"' \
+        'GoStart t=2000 p=1 g=7'
+    for ((i = 0; i < 25; i++)); do
+        t=$((i * 20))
+        echo "GoBlock t=$((t + 1))000000 p=0 reason_string=\"sync\" stack=\"sync.(*Mutex).Lock /mutex.go:46\" stack=\"main.(*store).lookup /m.go:5\" stack=\"main.main /m.go:2\""
+        echo "GoBlock t=$((t + 2))000000 p=1 reason_string=\"network\" stack=\"net.(*conn).Read /net.go:7\" stack=\"main.fetch /m.go:12\" stack=\"main.serve /m.go:9\""
+        echo "GoUnblock t=$((t + 12))000000 p=1 g=7"
+        echo "GoStart t=$((t + 12))500000 p=1 g=7"
+        echo "GoUnblock t=$((t + 13))000000 p=1 g=1 stack=\"sync.(*Mutex).Unlock /mutex.go:65\" stack=\"main.serve /m.go:10\""
+        echo "GoStart t=$((t + 13))500000 p=0 g=1"
+    done
+} | gotrace synth -o lock.trace
+run gotrace diagnose lock.trace
+run gotrace diagnose --json lock.trace
+
+# The same in tasks: the time of tasks is that of the goroutine that waits for the lock.
+{
+    printf '%s\n' 'Trace Go1.22 level=meaning procs=2' 'GoCreate t=1000 g=1 new_g=7 new_stack="main.serve /m.go:9" stack="main.main /m.go:1"' \
+        'GoStart t=2000 p=1 g=7'
+    for ((i = 0; i < 25; i++)); do
+        t=$((i * 20))
+        echo "UserTaskBegin t=$((t + 1))000000 p=0 task=$((i + 1)) name_string=\"check out\""
+        echo "GoBlock t=$((t + 1))000100 p=0 reason_string=\"sync\" stack=\"sync.(*RWMutex).RLock /mutex.go:46\" stack=\"main.lookup /m.go:5\" stack=\"main.main /m.go:2\""
+        echo "GoUnblock t=$((t + 13))000000 p=1 g=1 stack=\"sync.(*RWMutex).Unlock /mutex.go:65\" stack=\"main.serve /m.go:10\""
+        echo "GoStart t=$((t + 13))500000 p=0 g=1"
+        echo "UserTaskEnd t=$((t + 16))000000 p=0 task=$((i + 1))"
+    done
+} | gotrace synth -o task.trace
+run gotrace diagnose task.trace
+run gotrace diagnose --task other task.trace
+run gotrace diagnose --from 3600s task.trace
+
+# A goroutine every 10 ms that never ends, in a loop that is stopped for 60 of 100 ms.
+{
+    echo 'Trace Go1.21 level=meaning procs=2'
+    printf '%s\n' 'GoCreate t=1 g=2 stack="runtime.bgsweep /mgcsweep.go:1"' 'GoStart t=10 p=1 g=2' \
+        'GoBlock t=20 p=1' 'GoCreate t=30 g=1 stack="main.main /m.go:1"' 'GoStart t=40 p=0 g=1'
+    for ((i = 0; i < 40; i++)); do
+        stops=$((i / 4))
+        t=$((i * 10 + stops * 60 + 1)) g=$((i + 7))
+        echo "GoCreate t=${t}000000 p=0 g=$g stack=\"main.notify /m.go:9\" stk=\"main.accept /m.go:3\" stk=\"main.main /m.go:1\""
+        echo "GoStart t=${t}100000 p=1 g=$g"
+        echo "GoBlockRecv t=${t}200000 p=1 stk=\"main.notify /m.go:10\""
+    done
+} | gotrace synth -o leak.trace
+run gotrace diagnose leak.trace
+run gotrace diagnose --json --until 50ms leak.trace
+
+# Nothing, and too little; several files; what is not a trace.
+cp "$TRACES/go1.26-gens.trace" "$TRACES/go1.26-lock.trace" .
+run gotrace diagnose --json go1.26-gens.trace go1.26-lock.trace
+run gotrace diagnose go1.26-gens.trace go1.26-lock.trace
+echo text >text
+run gotrace diagnose text
+run gotrace diagnose - <lock.trace
+
+echo '== each command runs'
+gotrace diagnose --all --json lock.trace task.trace | jq -r '.command // empty' | sort -u |
+    while read -r command; do
+        bash -c "$command" >/dev/null 2>err || ! grep -q 'gotrace: error' err || { echo "$command"; cat err; }
+    done
+
+echo '== the shares of gotrace-diagnose(1)'
+gotrace diagnose --all --json lock.trace | jq -r 'select(.id and .least > 0) | "\(.id) \(.least * 1000 | round / 10)"' | sort >code
+sed -n '/^\.It Sy \([a-z]*\.[a-z]*\)$/{s//\1/;h};/^From \([0-9.]*\)\\ % on\.$/{s//\1/;H;g;s/\n/ /p}' \
+    "$TRACES/../../man/gotrace-diagnose.1" | sort >page
+diff code page && wc -l <page
+
+echo '== what an independent program computes'
+python3 -B "$TRACES/../../tests/cli/diagnosed.py" gotrace "$TRACES"/go1.2[2-7]-*.trace
