@@ -153,3 +153,47 @@ for file in "$@"; do
 done >all
 gotrace stat --by file -j 3 "$@" 2>/dev/null | cmp - all
 gotrace stat --by file -j 3 --only overview --json zero.trace - cut.trace <"$TRACES/go1.26-user.trace" 2>/dev/null | jq -r 'select(.kind == "trace").file'
+
+echo '== folded frames, unless rows differ only there; a goroutine that blocks forever is alive; silences of a part'
+gotrace synth -q -o folded.trace <<'END'
+Trace Go1.26 level=meaning procs=1
+GoCreate t=1000 g=1 p=0 new_g=7
+	new_stack="main.worker /src/main.go:20"
+	stack="main.main /src/main.go:9"
+GoCreate t=1100 g=1 p=0 new_g=8
+	new_stack="main.worker /src/main.go:20"
+	stack="main.main /src/main.go:9"
+HeapAlloc t=1200 g=1 p=0 heapalloc_value=5000000
+GoBlock t=2000 g=1 p=0 reason_string="network"
+	stack="internal/poll.runtime_pollWait /go/poll.go:1"
+	stack="internal/poll.(*FD).Read /go/poll.go:2"
+	stack="net.read /go/net.go:3"
+	stack="main.main /src/main.go:10"
+GoStart t=2100 p=0 g=7
+GoBlock t=2200 p=0 g=7 reason_string="network"
+	stack="internal/poll.runtime_pollWait /go/poll.go:1"
+	stack="internal/poll.(*FD).Write /go/poll.go:2"
+	stack="net.read /go/net.go:3"
+	stack="main.worker /src/main.go:21"
+GoStart t=2300 p=0 g=8
+GoUnblock t=2400 p=0 on_g=8 g=1
+GoUnblock t=2500 p=0 on_g=8 g=7
+GoBlock t=2600 p=0 g=8 reason_string="forever"
+	stack="main.worker /src/main.go:30"
+GoStart t=2700 p=0 g=1
+HeapAlloc t=2800 g=1 p=0 heapalloc_value=4000000
+GoBlock t=3000 g=1 p=0 reason_string="network"
+	stack="internal/poll.other /go/poll.go:7"
+	stack="internal/poll.(*FD).Read /go/poll.go:2"
+	stack="net.read /go/net.go:3"
+	stack="main.main /src/main.go:10"
+GoStart t=30003000 p=0 g=7
+GoDestroy t=30004000 p=0 g=7
+GoUnblock t=80004000 p=0 g=1
+GoStart t=80004100 p=0 g=1
+END
+run gotrace stat folded.trace
+run gotrace stat --only goroutines,network --top 0 folded.trace
+gotrace stat --json --only overview --from 10ms --until 60ms folded.trace | jq -c 'select(.kind == "trace").silences'
+run gotrace find 'silence > 20ms' folded.trace
+run gotrace find --from 10ms --until 29ms 'silence > 20ms' folded.trace

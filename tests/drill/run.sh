@@ -283,7 +283,7 @@ has_time() {
 }
 
 has_percentile() {
-    gotrace stat tree/testdata/traces/go1.26-user.trace >c.text || return
+    gotrace stat --full tree/testdata/traces/go1.26-user.trace >c.text || return
     [ "$(grep -c ' sum  *median  *75%  *99%  *max$' c.text)" -ge 4 ] &&
         jq -se 'any(.[]; .kind == "latency" and .median <= .p75 and .p75 <= .p90)' c.json &&
         [ "$(grep -o 'Median<th[^>]*>75 %<th[^>]*>99 %' c.html | wc -l)" -ge 4 ]

@@ -272,6 +272,8 @@ find (wait)or(run) -o out/out vN.trace
 print --task x --region y -o out/out vN.trace
 find --json (stack~a)or(task)or(region)or(log~a)or(goroutines>1)or(stw) -j 2 -o out/out vN.trace
 find (run)and(during(gc)or(during(wait))or(function~a)) -o out/out vN.trace
+find --json --sort duration (wait)or(log)or(goroutines~"a">1) -o out/out vN.trace
+find --top 3 (run)and(during(silence>1us)) -o out/out vN.trace
 why --goroutine 1 -o out/out vN.trace
 why -j 2 --goroutine 1 --to perfetto -o out/out vN.cut
 why --region inner --slowest 9 --to perfetto -o out/out user.trace
@@ -371,7 +373,7 @@ if [ -n "$can_refuse" ] && [ -z "$wanted" ]; then
     for sample in gccgo-user go1.19-timer go1.21-cgo go1.21-user go1.22-prof go1.23-iter go1.26-user go1.26-allocfree go1.27-timer; do
         [ $((n++ % every)) -eq 0 ] || continue
         cp "$traces/$sample.trace" blocks.trace
-        for command in info 'stat --json --each' 'diagnose --all' 'why --task 1' 'why --region inner' 'why --goroutine 1 --json' 'find (run)and(during(task)or(region))' 'print --format jsonl' 'dump --level meaning' 'convert --to perfetto' \
+        for command in info 'stat --json --each' 'diagnose --all' 'why --task 1' 'why --region inner' 'why --goroutine 1 --json' 'find (run)and(during(task)or(region))' 'find --top 5 (run)or(silence)' 'stat --full --no-system' 'print --format jsonl' 'dump --level meaning' 'convert --to perfetto' \
             'convert --to chrome' 'convert --to pprof' 'convert --to go1.26' 'convert --to go1.21' repair merge mutate; do
             # shellcheck disable=SC2086
             check_blocks $command -o out/out blocks.trace

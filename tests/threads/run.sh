@@ -61,6 +61,8 @@ why --goroutine 1 --json
 find (sched)or(stack~main)or(goroutines>3)
 find --json (wait)and(during(run>10us))
 find --json wait
+find --sort duration (wait)or(silence)
+find --top 3 --json (goroutines~"main">2)or(run)
 print --where (stw)or(wait(sync))
 repair
 merge
