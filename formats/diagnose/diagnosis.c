@@ -58,6 +58,8 @@ enum {
     LEAST_TIME = 100 * 1000 * 1000, /* ns of a trace that can answer */
 };
 
+/* Waits for others who do not have what is waited for, but make it. */
+#define FOR_ANSWERS   (1U << DO_JOIN | 1U << DO_CHANNEL | 1U << DO_COND)
 #define SECOND        1e9
 #define LEAST_QUEUE   1.3 /* goroutines that wait for one of a stage; helpers have at most one */
 #define TINY          1e-9
@@ -175,15 +177,42 @@ static void waits(maker *k, finding_cause cause, unsigned kinds, int64_t ns)
     }
 }
 
+static const wait_figure *wait_at(const maker *k, uint32_t stack)
+{
+    size_t low = 0, high = k->wait_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (k->waits[middle]->stack < stack)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < k->wait_count && k->waits[low]->stack == stack ? k->waits[low] : NULL;
+}
+
+/* The share of these waits in which the goroutine that ends them does that, or waits for one that
+ * does: a client of HTTP waits for a goroutine of the library, which waits for the network. */
+static double share_meanwhile(const maker *k, const wait_figure *w, activity_kind kind)
+{
+    enum { DEPTH = 4 };
+    double share = 0, rest = 1;
+    for (size_t n = 0; w && n < DEPTH; n++) {
+        const int64_t all = sum_of(w->during, ~0U);
+        share += rest * share_of(w->during[kind], all);
+        rest *= share_of(sum_of(w->during, FOR_ANSWERS), all);
+        w = w->during_stack.item ? wait_at(k, w->during_stack.item) : NULL;
+    }
+    return share;
+}
+
 /* The time that tasks wait for others which meanwhile do that. */
 static int64_t while_others(const maker *k, activity_kind kind)
 {
     int64_t ns = 0;
     for (size_t i = 0; k->d->tasks && i < k->wait_count; i++) {
         const wait_figure *w = k->waits[i];
-        if ((1U << DO_JOIN | 1U << DO_CHANNEL | 1U << DO_COND) >> w->kind & 1)
-            ns = sum_of_times(
-                ns, part_of(w->task_ns, share_of(w->during[kind], sum_of(w->during, ~0U))));
+        if (FOR_ANSWERS >> w->kind & 1 && w->task_ns > 0)
+            ns = sum_of_times(ns, part_of(w->task_ns, share_meanwhile(k, w, kind)));
     }
     return ns;
 }
