@@ -296,7 +296,8 @@ static void diagnose(const uint8_t *data, size_t size)
     gotrace_config config = fuzz_config(&problems);
     gotrace_source *source;
     gotrace_reader *reader;
-    static const select_range all = {INT64_MIN, INT64_MAX};
+    const selection what = {0};
+    select_job all = {.what = &what, .range = {INT64_MIN, INT64_MAX}};
     diagnosis d;
     REQUIRE(gotrace_source_memory(data, size, &config, &source, NULL) == GOTRACE_OK);
     if (gotrace_reader_open(source, &config, &reader, NULL) == GOTRACE_OK) {

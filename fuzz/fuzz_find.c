@@ -90,8 +90,8 @@ static bool found(void *ctx, const stacks *names, const moment *m)
         REQUIRE(m->begin == m->end);
         REQUIRE(moment_message(names, m, &size) != NULL);
     }
-    REQUIRE(!all->ranked || all->count == 0 || m->end - m->begin <= all->last);
-    all->last = m->end - m->begin;
+    REQUIRE(!all->ranked || all->count == 0 || moment_duration(m) <= all->last);
+    all->last = moment_duration(m);
     if (all->count++ == 0 || all->last > all->longest)
         all->longest = all->last;
     const uint64_t facts[] = {m->kind,       (uint64_t)m->begin, (uint64_t)m->end, m->begun,

@@ -52,7 +52,7 @@ static void write_task(FILE *to, const diagnose_report *r)
 {
     size_t size;
     const char *name = stacks_text(r->m->stacks, r->m->task.item, &size);
-    fputs("why --task ", to);
+    fputs(r->m->of_function ? "why --goroutine " : "why --task ", to);
     write_word(to, name, size);
     fputs(" --slowest 3", to);
 }
@@ -93,7 +93,7 @@ static bool write_command(FILE *to, const diagnose_report *r, const finding *f)
     fputs("gotrace ", to);
     switch ((finding_cause)f->cause) {
     case FINDING_LOCK:
-        if (f->of == OF_TASKS)
+        if (f->of == OF_TASKS || f->of == OF_CHOSEN)
             write_task(to, r);
         else
             write_find(to, "wait(sync)", f->longest);
@@ -125,7 +125,11 @@ char *diagnose_command(const diagnose_report *r, const finding *f, bool *failed)
     size_t size = 0;
     FILE *to = open_memstream(&text, &size);
     bool done = to && write_command(to, r, f);
-    *failed = !to || fclose(to) != 0;
+    *failed = !to || ferror(to);
+    if (to && fclose(to) != 0)
+        *failed = true;
+    /* glibc's fclose says nothing if it could not make the text as long as it is. */
+    *failed |= done && !text;
     if (!*failed && done)
         return text;
     free(text);

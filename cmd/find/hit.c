@@ -65,7 +65,7 @@ static uint32_t reason_of(const moment *m)
 void hit_text(out *o, const char *file, const select_clock *clock, const stacks *names,
               const moment *m)
 {
-    const int64_t ns = m->end - m->begin;
+    const int64_t ns = moment_duration(m);
     out_go_text(o, file, strlen(file));
     out_char(o, ':');
     if (clock)
@@ -158,7 +158,7 @@ void hit_json(out *o, const char *file, const select_clock *clock, const stacks 
     out_printf(o,
                ",\"what\":\"%s\",\"begin\":%" PRId64 ",\"end\":%" PRId64 ",\"duration_ns\":%" PRId64
                ",\"begun\":%s,\"ended\":%s",
-               moment_name((moment_kind)m->kind), m->begin, m->end, m->end - m->begin,
+               moment_name((moment_kind)m->kind), m->begin, m->end, moment_duration(m),
                m->begun ? "true" : "false", m->ended ? "true" : "false");
     if (clock) {
         out_str(o, ",\"wall\":\"");

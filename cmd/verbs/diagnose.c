@@ -35,11 +35,27 @@ static int report(session *s, const input *in, const measures *m)
     return EXIT_SYSTEM;
 }
 
+/* Report, if there is what was asked for. */
+static int report_chosen(session *s, const input *in, const measures *m, const select_job *select)
+{
+    const diagnose_options *set = options_of(s);
+    char outside[256];
+    if (select_is_outside(select, &set->select, in, outside, sizeof outside))
+        diag_error("%s: %s", in->name, outside);
+    else if (m->chosen && m->tasks == 0 && m->of_function)
+        diag_error("%s has no goroutine that starts at a function like '%s'", in->name,
+                   set->select.texts[SELECT_FUNCTION]);
+    else if (m->chosen && m->tasks == 0)
+        diag_error("%s has no task '%s'", in->name, set->task);
+    else
+        return m->events > 0 ? report(s, in, m) : EXIT_SOUND;
+    return EXIT_DAMAGED;
+}
+
 static int diagnose(session *s, input *in, const selection *what)
 {
     const diagnose_options *set = options_of(s);
     select_job select;
-    char outside[256];
     int status = select_begin(&select, what, &set->select, in);
     measures *m = status == EXIT_SOUND ? measures_new() : NULL;
     if (!m && status == EXIT_SOUND) {
@@ -48,32 +64,33 @@ static int diagnose(session *s, input *in, const selection *what)
     }
     if (!m)
         return status;
-    if (measures_read(m, in->reader, (size_t)s->set->threads, &select.range, set->task) ==
-        GOTRACE_ERROR)
+    if (measures_read(m, in->reader, (size_t)s->set->threads, &select, set->task) == GOTRACE_ERROR)
         findings_add(&in->found, gotrace_reader_error(in->reader));
-    if (select_is_outside(&select, &set->select, in, outside, sizeof outside)) {
-        diag_error("%s: %s", in->name, outside);
-        status = EXIT_DAMAGED;
-    } else if (set->task && m->tasks == 0 && !m->failed) {
-        diag_error("%s has no task '%s'", in->name, set->task);
-        status = EXIT_DAMAGED;
-    } else if (m->events > 0 || m->failed) {
-        status = report(s, in, m);
-    }
+    status = select.too_hard ? select_finish(&select, &set->select, in)
+             : m->failed     ? report(s, in, m)
+                             : report_chosen(s, in, m, &select);
     measures_free(m);
     return status;
 }
 
 static int diagnose_file(session *s, const files_job *all, size_t n, bool apart)
 {
+    const selection *what = all->ctx;
+    selection own;
     int status = EXIT_SOUND;
     input in;
-    (void)apart;
     if (n && !options_of(s)->json)
         out_char(&s->output.out, '\n');
+    /* A pattern is matched by one thread at a time. */
+    if (apart && (status = select_open(&own, &options_of(s)->select)) != EXIT_SOUND) {
+        selection_free(&own);
+        return status;
+    }
     if (recovery_open(&in, s, all->files[n], options_of(s)->no_recover))
-        status = diagnose(s, &in, all->ctx);
+        status = diagnose(s, &in, apart ? &own : what);
     int found = input_close(&in);
+    if (apart)
+        selection_free(&own);
     return found > status ? found : status;
 }
 
@@ -101,6 +118,8 @@ static const option_spec options[] = {
      "only of the time of tasks of that type"},
     /* clang-format off */
     SELECT_TIMES(SELECT_ROW, diagnose_options, select)
+    SELECT_ROW(diagnose_options, select, FUNCTION, "function", "REGEX",
+               "only of the time of goroutines of such functions")
     /* clang-format on */
     {0, "all", OPTION_FLAG, NULL, offsetof(diagnose_options, all), NULL,
      "also show causes whose share is too small"},

@@ -48,6 +48,13 @@ typedef struct find_job {
     char text[64];  /* the beginning of that text */
 } find_job;
 
+/* How long it took; the largest number for times of damaged clocks that are further apart. */
+static inline int64_t moment_duration(const moment *m)
+{
+    int64_t ns;
+    return __builtin_sub_overflow(m->end, m->begin, &ns) ? INT64_MAX : ns;
+}
+
 /* The message of a log. */
 static inline const char *moment_message(const stacks *names, const moment *m, size_t *size)
 {

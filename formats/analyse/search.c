@@ -221,7 +221,7 @@ static moment copy_of(const search *s, const moment *m)
 static void rank(search *s, const moment *m)
 {
     size_t slot;
-    if (!longest_add(&s->longest, m->end - m->begin, &slot, &s->job->failed))
+    if (!longest_add(&s->longest, moment_duration(m), &slot, &s->job->failed))
         return;
     uint64_t *places = vector_room(s->places, &s->place_room, slot, sizeof *places);
     if (!places) {

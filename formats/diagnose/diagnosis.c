@@ -18,6 +18,7 @@ const char *const finding_titles[FINDING_CAUSE_COUNT] = {
 
 const char *const finding_bases[] = {
     [OF_TASKS] = "of the time of tasks",
+    [OF_CHOSEN] = "of the time of these goroutines",
     [OF_GOROUTINES] = "of the time of goroutines",
     [OF_PROCS] = "of the procs",
     [OF_TIME] = "of the time",
@@ -54,6 +55,7 @@ enum {
     LONG_CALL = 100 * 1000, /* ns */
     LEAST_STEPS = 4,
     LONG_SILENCE = 30 * 1000 * 1000, /* ns */
+    SHORT_RUN = 10 * 1000,           /* ns */
     SWITCH = 1000, /* ns that it takes to begin to run another goroutine, with its events */
     LEAST_TIME = 100 * 1000 * 1000, /* ns of a trace that can answer */
 };
@@ -102,7 +104,14 @@ typedef struct maker {
     const measures *m;
     wait_figure **waits; /* all, in an order that does not depend on the hash */
     size_t wait_count;
+    int64_t *steps; /* from one silence to the next */
 } maker;
+
+static void maker_free(maker *k)
+{
+    free(k->waits);
+    free(k->steps);
+}
 
 static int64_t time_of(const maker *k, const wait_figure *f)
 {
@@ -114,11 +123,16 @@ static finding *finding_of(maker *k, finding_cause cause)
     return &k->d->list[cause];
 }
 
+static finding_base of_tasks(const maker *k)
+{
+    return k->m->of_function ? OF_CHOSEN : k->d->tasks ? OF_TASKS : OF_GOROUTINES;
+}
+
 /* What it costs, of the time of tasks or goroutines. */
 static finding *cost(maker *k, finding_cause cause, int64_t ns)
 {
     finding *f = finding_of(k, cause);
-    f->of = k->d->tasks ? OF_TASKS : OF_GOROUTINES;
+    f->of = (uint8_t)of_tasks(k);
     f->ns = ns;
     f->share = share_of(ns, k->d->base_ns);
     return f;
@@ -300,7 +314,7 @@ static void semaphore(maker *k)
     if (share <= f->share)
         return;
     *f = (finding){.cause = FINDING_CHANNEL,
-                   .of = OF_TASKS,
+                   .of = (uint8_t)of_tasks(k),
                    .share = share,
                    .ns = ns,
                    .count = most->count,
@@ -409,12 +423,13 @@ static bool is_multiple(int64_t step, int64_t period)
 /* The time from one of these silences to the next, if eight of ten are regular; else 0. all: also
  * those in which nothing was due, of which a program that does something from time to time has any
  * number. */
-static int64_t period_of(const measures *m, bool all)
+static int64_t period_of(const maker *k, bool all)
 {
-    int64_t *steps = malloc((m->silence_count + 1) * sizeof *steps), period = 0, ns = 0;
+    const measures *m = k->m;
+    int64_t *steps = k->steps, period = 0, ns = 0;
     const silence *before = NULL;
     size_t count = 0, regular = 0;
-    for (size_t i = 0; steps && i < m->silence_count; i++) {
+    for (size_t i = 0; i < m->silence_count; i++) {
         const silence *s = &m->silences[i];
         if (!s->due && !all)
             continue;
@@ -429,7 +444,6 @@ static int64_t period_of(const measures *m, bool all)
         for (size_t i = 0; i < count; i++)
             regular += period > 0 && is_multiple(steps[i], period);
     }
-    free(steps);
     return regular * 10 >= count * 8 && period / 2 > ns / (int64_t)(count + 1) ? period : 0;
 }
 
@@ -443,8 +457,8 @@ static void process(maker *k)
     f->of = OF_TIME;
     for (size_t i = 0; i < m->silence_count; i++)
         due += m->silences[i].due;
-    const bool all = due >= 2 && due * 6 >= m->silence_count && period_of(m, true) > 0;
-    f->period = period_of(m, all);
+    const bool all = due >= 2 && due * 6 >= m->silence_count && period_of(k, true) > 0;
+    f->period = period_of(k, all);
     for (size_t i = 0; i < m->silence_count; i++) {
         const silence *s = &m->silences[i];
         if ((!s->due && !all) || (!f->period && s->ns < LONG_SILENCE))
@@ -500,7 +514,8 @@ static bool list_waits(maker *k)
     uint64_t key;
     void *value;
     k->waits = malloc((map->count + 1) * sizeof *k->waits);
-    if (!k->waits)
+    k->steps = malloc((k->m->silence_count + 1) * sizeof *k->steps);
+    if (!k->waits || !k->steps)
         return false;
     while (idmap_next(map, &cursor, &key, &value))
         k->waits[k->wait_count++] = value;
@@ -547,11 +562,12 @@ static void find_base(diagnosis *d, const measures *m)
 {
     const unsigned active = 1U << DO_RUN | 1U << DO_ASSIST | 1U << DO_RUNNABLE | 1U << DO_SYSCALL |
                             1U << DO_LOCK;
-    d->tasks = m->tasks >= LEAST_TASKS;
+    d->tasks = m->tasks >= (m->chosen ? 1 : LEAST_TASKS);
     d->base_ns = d->tasks ? sum_of(m->task_ns, ~0U) : sum_of(m->ns, active);
     d->busy = share_of(sum_of(m->ns, 1U << DO_RUN | 1U << DO_ASSIST), m->procs_ns);
     d->gc = share_of(sum_of_times(sum_of_times(m->worker_ns, m->sweep_ns), m->ns[DO_ASSIST]),
                      m->procs_ns);
+    d->gc = d->gc < 1 ? d->gc : 1; /* procs may work before their number is known */
     d->ready = share_of(m->ns[DO_RUNNABLE],
                         sum_of(m->ns, 1U << DO_RUN | 1U << DO_ASSIST | 1U << DO_RUNNABLE));
 }
@@ -562,8 +578,10 @@ bool diagnosis_make(diagnosis *d, const measures *m)
     memset(d, 0, sizeof *d);
     for (size_t i = 0; i < FINDING_CAUSE_COUNT; i++)
         d->list[i].cause = (uint8_t)i;
-    if (!list_waits(&k))
+    if (!list_waits(&k)) {
+        maker_free(&k);
         return false;
+    }
     find_base(d, m);
     waits(&k, FINDING_LOCK, 1U << DO_LOCK, own_ns(&k, DO_LOCK));
     if (d->tasks) {
@@ -579,7 +597,7 @@ bool diagnosis_make(diagnosis *d, const measures *m)
     leak(&k);
     churn(&k);
     storm(&k);
-    free(k.waits);
+    maker_free(&k);
     const bool is_short = m->end - m->begin < LEAST_TIME;
     for (size_t i = 0; i < FINDING_CAUSE_COUNT; i++) {
         finding *f = &d->list[i];

@@ -19,11 +19,11 @@
     X(IDLE, "procs.idle", "procs are idle while goroutines could run")                             \
     X(FROZEN, "process.frozen", "the whole process stands still")                                  \
     X(GC_CPU, "gc.cpu", "the garbage collector takes the procs")                                   \
-    X(GC_ASSIST, "gc.assist", "tasks assist the garbage collector")                                \
+    X(GC_ASSIST, "gc.assist", "goroutines assist the garbage collector")                           \
     X(STOP, "stop.long", "the world is stopped")                                                   \
     X(SYSCALL, "syscall.blocking", "goroutines are in long system calls")                          \
-    X(NETWORK, "network.wait", "tasks wait for the network")                                       \
-    X(TIMER, "timer.wait", "tasks sleep")                                                          \
+    X(NETWORK, "network.wait", "goroutines wait for the network")                                  \
+    X(TIMER, "timer.wait", "goroutines sleep")                                                     \
     X(LEAK, "goroutine.leak", "goroutines never end")                                              \
     X(CHURN, "goroutine.churn", "goroutines have very little to do")                               \
     X(STORM, "wake.storm", "goroutines are woken in vain")                                         \
@@ -43,6 +43,7 @@ extern const double finding_least_shares[FINDING_CAUSE_COUNT];
 /* What a share is of. */
 typedef enum finding_base {
     OF_TASKS,      /* the time of tasks */
+    OF_CHOSEN,     /* the time of goroutines of the function that was asked for */
     OF_GOROUTINES, /* the time that goroutines run, could run, or wait for others */
     OF_PROCS,      /* the time of all procs */
     OF_TIME,       /* the time of the trace */

@@ -1,6 +1,7 @@
 /* measure.c - the pass over a trace that measures. */
 #include "formats/diagnose/measure.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,6 +133,7 @@ static stage *find_stage(pass *p, measured *g)
         s->seen = true;
         s->system = function_is_system(name, size);
         p->of_go |= s->system;
+        s->chosen = p->function.pattern && matcher_name(&p->function, g->g.function);
     }
     return g->stage = s;
 }
@@ -169,11 +171,18 @@ static uint8_t add_execution(pass *p, measured *g, const interval *i, int64_t ns
     return g->assists ? DO_ASSIST : DO_RUN;
 }
 
+/* Whether what the goroutine does counts as a task's. */
+static inline bool is_chosen(const pass *p, const measured *g, const stage *s)
+{
+    return (!p->function.pattern || s->chosen) &&
+           (g->tasks > 0 || (p->function.pattern && !p->task));
+}
+
 static inline void interval_ends(void *ctx, goroutine *g, const interval *i, const gotrace_event *e)
 {
     pass *p = ctx;
     measured *own = (measured *)g;
-    const int64_t now = now_of(p), ns = now > own->now ? now - own->now : 0;
+    const int64_t now = now_of(p), ns = time_since(p, own->now);
     const bool waits = i->state == GOTRACE_STATE_WAITING || i->state == GOTRACE_STATE_SYSCALL;
     if (i->state < GOTRACE_STATE_RUNNABLE)
         return;
@@ -183,15 +192,15 @@ static inline void interval_ends(void *ctx, goroutine *g, const interval *i, con
     stage *s = stage_of(p, own);
     if (!s)
         return;
+    own->chosen = is_chosen(p, own, s);
     const uint8_t kind = s->system && waits ? DO_OTHER
                          : waits            ? measure_wait(p, own, i, ns, e)
                                             : add_execution(p, own, i, ns);
     s->ns[kind] = sum_of_times(s->ns[kind], ns);
-    if (own->tasks)
+    if (own->chosen)
         s->task_ns[kind] = sum_of_times(s->task_ns[kind], ns);
     if (kind == DO_RUN && i->next != i->state) {
         s->runs++;
-        s->short_runs += ns < SHORT_RUN;
     }
     own->past[own->past_at] = (past_state){own->now, now, i->stack, kind};
     own->past_at = (uint8_t)((own->past_at + 1) % PAST);
@@ -226,11 +235,14 @@ static void goroutine_ends(void *ctx, goroutine *g, int64_t time, const gotrace_
     measured *own = (measured *)g;
     stage *s = stage_of(p, own);
     const blocked b = {s, g->created, own->creator, g->current.stack};
-    (void)time;
     count_state(p, own, 0);
     if (!s)
         return;
     s->created += own->made;
+    if (s->chosen && !p->task) {
+        p->m->tasks++;
+        majority_add(&p->m->task, s->function, time - g->created);
+    }
     const bool forever = e && g->current.state == GOTRACE_STATE_WAITING;
     if (e && !forever)
         s->ended++;
@@ -283,20 +295,14 @@ static void task_begins(pass *p, const gotrace_event *e)
         p->m->failed |= is_wanted(p, e);
         return;
     }
-    *t = (open_task){.begin = now_of(p),
-                     .silent = p->m->silent_ns,
-                     .stopped = p->m->stops.ns,
-                     .name = stacks_name(p->m->stacks, d->text, d->text_size)};
-    p->m->tasks++;
+    *t = (open_task){.begin = now_of(p), .name = stacks_name(p->m->stacks, d->text, d->text_size)};
+    p->m->tasks += !p->function.pattern || p->task;
     set_owner(p, t, e->goroutine, e);
 }
 
 static void add_task(pass *p, const open_task *t)
 {
-    measures *m = p->m;
-    majority_add(&m->task, t->name, now_of(p) - t->begin);
-    m->task_silent_ns = sum_of_times(m->task_silent_ns, m->silent_ns - t->silent);
-    m->task_stop_ns = sum_of_times(m->task_stop_ns, m->stops.ns - t->stopped);
+    majority_add(&p->m->task, t->name, time_since(p, t->begin));
 }
 
 static void task_ends(pass *p, const gotrace_event *e)
@@ -368,7 +374,7 @@ static void sweep(pass *p, const gotrace_event *e)
         g->sweeps = now_of(p);
     if (!g || e->kind != GOTRACE_KIND_RANGE_END || g->sweeps == STATES_NEVER)
         return;
-    p->m->sweep_ns = sum_of_times(p->m->sweep_ns, now_of(p) - g->sweeps);
+    p->m->sweep_ns = sum_of_times(p->m->sweep_ns, time_since(p, g->sweeps));
     g->sweeps = STATES_NEVER;
 }
 
@@ -388,7 +394,7 @@ static void stop_ends(pass *p)
     if (p->stop_depth == 0 || --p->stop_depth > 0)
         return;
     stop_measure *s = &p->m->stops;
-    const int64_t ns = now_of(p) - p->stop_begin;
+    const int64_t ns = time_since(p, p->stop_begin);
     if (stacks_name_is(p->m->stacks, p->stop_reason, "start trace") ||
         stacks_name_is(p->m->stacks, p->stop_reason, "stop trace"))
         return;
@@ -402,20 +408,19 @@ static void stop_ends(pass *p)
     s->by = p->stop_by;
 }
 
+/* Other kinds of ranges do not matter here. */
 static void range(pass *p, const gotrace_event *e)
 {
-    switch ((gotrace_range)e->range) {
-    case GOTRACE_RANGE_GC: cycle(p, e); break;
-    case GOTRACE_RANGE_SWEEP: sweep(p, e); break;
-    case GOTRACE_RANGE_MARK_ASSIST: assist(p, e); break;
-    case GOTRACE_RANGE_STW:
-        if (e->kind == GOTRACE_KIND_RANGE_END)
-            stop_ends(p);
-        else
-            stop_begins(p, e);
-        break;
-    case GOTRACE_RANGE_NONE: break;
-    }
+    if (e->range == GOTRACE_RANGE_GC)
+        cycle(p, e);
+    else if (e->range == GOTRACE_RANGE_SWEEP)
+        sweep(p, e);
+    else if (e->range == GOTRACE_RANGE_MARK_ASSIST)
+        assist(p, e);
+    else if (e->range == GOTRACE_RANGE_STW && e->kind == GOTRACE_KIND_RANGE_END)
+        stop_ends(p);
+    else if (e->range == GOTRACE_RANGE_STW)
+        stop_begins(p, e);
 }
 
 static void label(pass *p, const gotrace_event *e)
@@ -458,7 +463,7 @@ static void add_other(pass *p, const gotrace_event *e)
 
 static bool has_failed(pass *p)
 {
-    return p->m->failed |= p->states.failed | p->m->stacks->failed;
+    return p->m->failed |= p->states.failed | p->m->stacks->failed | p->function.failed;
 }
 
 /* Refused memory leaves everything consistent, so it is not looked for after each event. */
@@ -475,7 +480,7 @@ static gotrace_status read_events(pass *p)
         }
         if (!states_step(&p->states, e, interval_ends, NULL))
             add_other(p, e);
-        if (p->m->events % EVENTS_BETWEEN_CHECKS == 0 && has_failed(p))
+        if (p->m->events % EVENTS_BETWEEN_CHECKS == 0 && (has_failed(p) || p->function.too_hard))
             return GOTRACE_END;
     }
     return status;
@@ -505,10 +510,11 @@ static void add_up(pass *p)
 }
 
 gotrace_status measures_read(measures *m, gotrace_reader *reader, size_t threads,
-                             const select_range *wanted, const char *task)
+                             select_job *select, const char *task)
 {
     /* If indexing fails, reading reports the same error. */
     gotrace_reader_index(reader);
+    const select_range *wanted = &select->range;
     const gotrace_summary *summary = gotrace_reader_summary(reader);
     pass p = {.m = m,
               .task = task,
@@ -516,6 +522,8 @@ gotrace_status measures_read(measures *m, gotrace_reader *reader, size_t threads
               .last = wanted->from > 0 ? wanted->from : 0};
     const states_user user = {&p, goroutine_begins, interval_ends, goroutine_ends, NULL};
     m->version = summary->version;
+    m->chosen = task || select->what->function;
+    m->of_function = select->what->function && !task;
     p.interrupts = m->version >= FIRST_PREEMPTED &&
                    (m->version >= GOTRACE_FIRST_V2 || !summary->writer ||
                     strcmp(summary->writer, "Go") == 0);
@@ -527,6 +535,7 @@ gotrace_status measures_read(measures *m, gotrace_reader *reader, size_t threads
     p.worker_function = stacks_name(m->stacks, "runtime.gcBgMarkWorker",
                                     strlen("runtime.gcBgMarkWorker"));
     idmap_init(&p.tasks, sizeof(open_task));
+    matcher_init(&p.function, select->what->function, m->stacks);
     gotrace_status status = read_events(&p);
     if (!has_failed(&p)) {
         settle(&p);
@@ -539,6 +548,13 @@ gotrace_status measures_read(measures *m, gotrace_reader *reader, size_t threads
         add_up(&p);
         has_failed(&p);
     }
+    select->too_hard = p.function.too_hard;
+    if (p.function.too_hard) {
+        size_t size;
+        const char *name = stacks_text(m->stacks, p.function.hard, &size);
+        snprintf(select->name, sizeof select->name, "%.*s", (int)(size < 60 ? size : 60), name);
+    }
+    matcher_free(&p.function);
     free(p.blocked);
     idmap_free(&p.tasks);
     states_free(&p.states);

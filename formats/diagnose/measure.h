@@ -9,8 +9,9 @@ measures *measures_new(void);
 void measures_free(measures *m);
 
 /* Reads the trace to its end: GOTRACE_END or GOTRACE_ERROR. threads: more than 1 reads in a thread.
- * task: only tasks of that type count; NULL: all of them. */
+ * select: its range, and its function: the time of goroutines that start at a matching one counts
+ * as that of tasks. task: only tasks of that type count; NULL: all of them. */
 gotrace_status measures_read(measures *m, gotrace_reader *reader, size_t threads,
-                             const select_range *range, const char *task);
+                             select_job *select, const char *task);
 
 #endif

@@ -75,6 +75,7 @@ enum { AGE_PARTS = 8 };
 typedef struct stage {
     uint32_t function;
     bool seen, system;              /* system: of the runtime */
+    bool chosen;                    /* it matches the function that was asked for */
     uint64_t created, ended, alive; /* created: in the trace; alive: at the end */
     uint64_t ages[AGE_PARTS]; /* of these, those that were created in that part of the trace */
     majority creator;         /* a stack, of these */
@@ -84,12 +85,9 @@ typedef struct stage {
     int64_t alive_ns;
     int64_t caused_ns; /* by which they kept goroutines of other functions from work */
     uint64_t caused;
-    majority waiter;     /* the function that waited most of caused_ns */
-    uint64_t runs;       /* how often they began to run */
-    uint64_t short_runs; /* less than SHORT_RUN */
+    majority waiter; /* the function that waited most of caused_ns */
+    uint64_t runs;   /* how often they began to run */
 } stage;
-
-enum { SHORT_RUN = 10 * 1000 }; /* ns */
 
 /* A time without an event. */
 typedef struct silence {
@@ -101,7 +99,6 @@ typedef struct silence {
 typedef struct stop_measure {
     uint64_t count, by; /* by: the goroutine that stopped the world for the longest; 0: unknown */
     int64_t ns, longest, longest_at;
-    uint32_t longest_reason;
     majority reason;
 } stop_measure;
 
@@ -115,10 +112,12 @@ typedef struct measures {
     figures stages;     /* stage */
     idmap waits;        /* wait_figure */
     int64_t ns[DO_KINDS], task_ns[DO_KINDS]; /* of all goroutines but the runtime's */
-    uint64_t tasks;                          /* that began */
-    majority task;                           /* the type that has most time */
-    int64_t task_silent_ns, task_stop_ns;    /* of open tasks, during silences and stops */
-    int64_t silent_ns;                       /* of those that are due */
+    /* Tasks that began; with a function, goroutines that start at it, whose time is that of tasks
+     * (of_function). chosen: only some tasks or functions count. */
+    uint64_t tasks;
+    bool chosen, of_function;
+    majority task;     /* the type, or function, that has most time */
+    int64_t silent_ns; /* of those that are due */
     silence *silences;
     size_t silence_count, silence_room;
     /* While goroutines are runnable: */

@@ -2,6 +2,7 @@
 #ifndef DIAGNOSE_RUN_H
 #define DIAGNOSE_RUN_H
 
+#include "formats/analyse/matcher.h"
 #include "formats/diagnose/measures.h"
 
 enum { PAST = 8 }; /* states of a goroutine that are remembered */
@@ -26,13 +27,14 @@ typedef struct measured {
     uint8_t worker;      /* WORKER_* */
     bool made;           /* it was created in the trace */
     bool assists;
+    bool chosen; /* its current state counts as that of a task */
     uint8_t past_at;
     past_state past[PAST]; /* a ring; past_at: the oldest */
 } measured;
 
 typedef struct open_task {
     uint64_t goroutine; /* whose it is; 0: not known */
-    int64_t begin, silent, stopped;
+    int64_t begin;
     uint32_t name;
 } open_task;
 
@@ -49,6 +51,7 @@ typedef struct pass {
     states states;
     idmap tasks; /* open_task */
     const char *task;
+    matcher function;           /* its pattern: NULL: goroutines of tasks count */
     bool interrupts;            /* Go's runtime interrupts loops, if the program has one: */
     bool of_go;                 /* a goroutine of Go's runtime was seen */
     uint64_t procs;             /* GOMAXPROCS; 0: not known yet */
@@ -72,6 +75,13 @@ typedef struct pass {
 static inline int64_t now_of(const pass *p)
 {
     return p->states.time - p->m->silent_ns;
+}
+
+/* What has passed since then: a time that states.h does not have may be a silence. */
+static inline int64_t time_since(const pass *p, int64_t begin)
+{
+    const int64_t ns = now_of(p) - begin;
+    return ns > 0 ? ns : 0;
 }
 
 static inline measured *find(const pass *p, uint64_t id)

@@ -113,13 +113,13 @@ static void add_cause(pass *p, measured *g, wait_figure *f, int64_t ns, const go
     const meanwhile did = explain_wait(p, f, by, g->now);
     stage *s = by->stage;
     majority_add(&f->waker, by->g.function, ns);
-    if (s && s == g->stage && f->kind == DO_CHANNEL && g->tasks)
+    if (s && s == g->stage && f->kind == DO_CHANNEL && g->chosen)
         f->same_ns = sum_of_times(f->same_ns, ns);
     if (!s || s == g->stage)
         return;
     /* Who waits for a Cond without a task has nothing to do: all of them are woken at once. */
-    ns = g->tasks || f->sends ? sum_of_times(did.works, did.waits) : did.works;
-    if (f->kind == DO_COND && !g->tasks)
+    ns = g->chosen || f->sends ? sum_of_times(did.works, did.waits) : did.works;
+    if (f->kind == DO_COND && !g->chosen)
         ns = 0;
     s->caused_ns = sum_of_times(s->caused_ns, ns);
     s->caused++;
@@ -144,7 +144,7 @@ uint8_t measure_wait(pass *p, measured *g, const interval *i, int64_t ns, const 
         return DO_OTHER;
     f->count++;
     f->ns = sum_of_times(f->ns, ns);
-    if (g->tasks)
+    if (g->chosen)
         f->task_ns = sum_of_times(f->task_ns, ns);
     majority_add(&f->function, g->g.function, ns);
     if (ns > f->longest) {

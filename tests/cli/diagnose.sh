@@ -33,6 +33,10 @@ run gotrace diagnose --json lock.trace
 } | gotrace synth -o task.trace
 run gotrace diagnose task.trace
 run gotrace diagnose --task other task.trace
+run gotrace diagnose --function 'main\.serve' lock.trace
+run gotrace diagnose -j 2 --json --function serve lock.trace task.trace
+run gotrace diagnose --function 'no.such' lock.trace
+run gotrace diagnose --function '(' lock.trace
 run gotrace diagnose --from 3600s task.trace
 
 # A goroutine every 10 ms that never ends, in a loop that is stopped for 60 of 100 ms.

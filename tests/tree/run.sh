@@ -253,7 +253,7 @@ selection_agrees() {
         given=$(gotrace help "$verb" | sed -n 's/^ .*--\(from\|until\|goroutine\|function\|task\|region\|proc\|thread\|generation\) .*/\1/p' | sort | tr '\n' ' ')
         case $given in
         'from function generation goroutine proc region task thread until ') given='all' ;;
-        'from until ' | 'from task until ') given='times' ;; # diagnose: of which tasks
+        'from until ' | 'from function task until ') given='times' ;; # diagnose: whose time counts
         *) given='none' ;;
         esac
         IFS=$'\t' read -r options why < <(sed -n "s/^\.It Cm $verb Ta \([a-z]*\) Ta *\(.*\)/\1\t\2/p" man/gotrace-selection.7)
