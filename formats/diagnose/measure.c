@@ -109,12 +109,12 @@ static bool is_due(const pass *p)
 static inline void look_for_silence(pass *p, const gotrace_event *e)
 {
     const int64_t until = p->states.until < STATES_LATEST ? p->states.until : STATES_LATEST;
-    const int64_t time = e->time < p->states.from ? p->states.from
-                         : e->time > until        ? until
-                                                  : e->time;
+    const int64_t time = e->time < until ? e->time : until;
+    if (time <= p->last)
+        return;
     if (time - p->last > SILENCE && p->m->events > 0)
         add_silence(p, p->last, time - p->last, is_due(p));
-    p->last = time > p->last ? time : p->last;
+    p->last = time;
 }
 
 /* ---- goroutines -------------------------------------------------------------------------------
