@@ -115,7 +115,9 @@ static bool write_command(FILE *to, const diagnose_report *r, const finding *f)
     case FINDING_CAUSE_COUNT: return false;
     }
     fputc(' ', to);
-    write_word(to, r->file, strlen(r->file));
+    /* Standard input has a name that is no file's. */
+    const char *file = strcmp(r->file, "<stdin>") == 0 ? "-" : r->file;
+    write_word(to, file, strlen(file));
     return true;
 }
 
