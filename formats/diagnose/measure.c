@@ -164,10 +164,10 @@ static uint8_t add_execution(pass *p, measured *g, const interval *i, int64_t ns
         return DO_RUNNABLE;
     }
     g->ran = sum_of_times(g->ran, ns);
-    if (g->worker && (g->g.function == 0 || g->g.function == p->worker_function)) {
-        int64_t *sum = g->worker == WORKER_IDLE ? &p->m->idle_worker_ns : &p->m->worker_ns;
-        *sum = sum_of_times(*sum, ns);
-    }
+    /* An idle worker takes a proc for which the program has nothing. */
+    if (g->worker && g->worker != WORKER_IDLE &&
+        (g->g.function == 0 || g->g.function == p->worker_function))
+        p->m->worker_ns = sum_of_times(p->m->worker_ns, ns);
     return g->assists ? DO_ASSIST : DO_RUN;
 }
 

@@ -62,8 +62,6 @@ typedef struct wait_figure {
     int64_t during[DO_KINDS];
     int64_t same_ns; /* of tasks, ended by goroutines of the same function, as if for a lock */
     majority during_stack;
-    majority function; /* of the goroutines that wait */
-    majority waker;    /* of those that end the waits */
     uint64_t futile;   /* after so many the goroutine soon waits there again */
     int64_t futile_ns; /* which it ran, or was runnable, in between */
 } wait_figure;
@@ -124,7 +122,7 @@ typedef struct measures {
     int64_t saturated_ns; /* all procs run, times goroutines that are runnable */
     int64_t wasted_ns; /* some do not, for longer than a wake-up takes; times the lesser number */
     /* The garbage collector; sweep_ns: of goroutines that run. */
-    int64_t worker_ns, idle_worker_ns, sweep_ns;
+    int64_t worker_ns, sweep_ns;
     uint64_t cycles;
     uint64_t live_sum, goal_sum, live_count; /* bytes, after each cycle */
     stop_measure stops;

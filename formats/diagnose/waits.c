@@ -112,7 +112,6 @@ static void add_cause(pass *p, measured *g, wait_figure *f, int64_t ns, const go
         return;
     const meanwhile did = explain_wait(p, f, by, g->now);
     stage *s = by->stage;
-    majority_add(&f->waker, by->g.function, ns);
     if (s && s == g->stage && f->kind == DO_CHANNEL && g->chosen)
         f->same_ns = sum_of_times(f->same_ns, ns);
     if (!s || s == g->stage)
@@ -146,7 +145,6 @@ uint8_t measure_wait(pass *p, measured *g, const interval *i, int64_t ns, const 
     f->ns = sum_of_times(f->ns, ns);
     if (g->chosen)
         f->task_ns = sum_of_times(f->task_ns, ns);
-    majority_add(&f->function, g->g.function, ns);
     if (ns > f->longest) {
         f->longest = ns;
         f->longest_at = i->begin;
