@@ -71,7 +71,7 @@ PROGRAM_CFLAGS := -fPIE -Ilib -I.
 # first needed, because `make deps check` installs it.
 LIBDW = $(eval LIBDW := $(shell pkg-config --exists libdw 2>/dev/null && echo libdw))$(LIBDW)
 LIB_LIBS = -lzstd -lz $(if $(LIBDW),-ldw)
-PROGRAM_LIBS = -ljansson -lcbor -lpcre2-8 -lnettle $(LIB_LIBS)
+PROGRAM_LIBS = -ljansson -lcbor -lpcre2-8 -lnettle $(LIB_LIBS) -lm
 CHECK_LIBS := -lcheck_pic -lsubunit -lrt -lm -lpthread
 
 # ---- sources and targets -----------------------------------------------------------------------
@@ -110,7 +110,7 @@ UNIT_HELPERS := $(call object,$(filter-out tests/unit/test_%,$(UNIT_SRC)))
 FUZZ_TARGETS := $(patsubst fuzz/%.c,%,$(wildcard fuzz/fuzz_*.c))
 FUZZ_HELPERS := $(call object,$(filter-out fuzz/fuzz_% fuzz/driver.c fuzz/mutator%,$(FUZZ_SRC)))
 # Targets whose input is not a trace are fuzzed without the mutator for traces.
-FUZZ_BYTES := script source recover expression ring
+FUZZ_BYTES := script source recover expression ring view_api
 FUZZ_MUTATOR = $(call object,fuzz/mutator.c fuzz/mutator_libfuzzer.c)
 FUZZ_REPLAYS := $(addprefix $(B)/fuzz/replay_,$(FUZZ_TARGETS:fuzz_%=%))
 
@@ -132,8 +132,8 @@ $(B)/.libdw: FORCE
 
 # Prints what to do, once, if a required library is not installed.
 $(B)/.needs: $(B)/.flags
-	@printf '#include <zstd.h>\n#include <zlib.h>\n#include <jansson.h>\n#include <cbor.h>\n#include <nettle/hmac.h>\n#define PCRE2_CODE_UNIT_WIDTH 8\n#include <pcre2.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 || \
-	{ echo 'gotrace needs the headers of libzstd, zlib, jansson, libcbor, libpcre2 and nettle: run "make deps" (Debian)' >&2; exit 1; }
+	@printf '#include <zstd.h>\n#include <zlib.h>\n#include <jansson.h>\n#include <cbor.h>\n#include <nettle/hmac.h>\n#define PCRE2_CODE_UNIT_WIDTH 8\n#include <pcre2.h>\n#include <microhttpd.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 || \
+	{ echo 'gotrace needs the headers of libzstd, zlib, jansson, libcbor, libpcre2, nettle and libmicrohttpd: run "make deps" (Debian)' >&2; exit 1; }
 	@touch $@
 
 $(LIB_OBJ): KIND_CFLAGS := $(LIB_CFLAGS)
@@ -143,21 +143,40 @@ $(FORMATS_OBJ) $(CMD_OBJ): KIND_CFLAGS := $(PROGRAM_CFLAGS)
 $(UNIT_OBJ) $(FUZZ_OBJ): KIND_CFLAGS := $(PROGRAM_CFLAGS)
 $(EXAMPLE_OBJ): KIND_CFLAGS := -fPIE -Ilib
 
-# The style sheet and the script of the HTML report: their bytes, and their hashes for its
-# Content-Security-Policy.
-REPORT := $(B)/html/report.css $(B)/html/report.js
-ASSETS_OBJ := $(B)/obj/formats/html/assets.o $(B)/pic/formats/html/assets.o
-$(ASSETS_OBJ): $(REPORT:=.inc) $(REPORT:=.hash)
-$(ASSETS_OBJ): override ALL_CFLAGS += -I$(B)/html
+# Files in the program, which an assets.c in their folder includes: their bytes, and their hashes for
+# the report's Content-Security-Policy.
+PAGE := formats/view/page
+BUNDLES := bundle/report.js bundle/timeline.js bundle/timeline.html
+ASSETS := formats/html/report.css $(foreach type,html css js,$(wildcard $(PAGE)/*.$(type))) $(BUNDLES)
+ASSETS_OBJ := $(foreach folder,$(sort $(dir $(ASSETS))),$(B)/obj/$(folder)assets.o $(B)/pic/$(folder)assets.o)
+$(ASSETS_OBJ): $(ASSETS:%=$(B)/assets/%.inc) $(ASSETS:%=$(B)/assets/%.hash)
+$(ASSETS_OBJ): override ALL_CFLAGS += -I$(B)/assets
 
-$(B)/html/%.inc: formats/html/%
+# A report has no files to import: its scripts are all their modules, in the order in which they need
+# one another, without import and export.
+$(B)/bundle/report.js: $(PAGE)/format.js formats/html/report.js
+$(B)/bundle/timeline.js: $(filter-out %/panes.js %/view.js,$(foreach name,format stretches *,$(wildcard $(PAGE)/$(name).js))) $(PAGE)/view.js
+$(B)/bundle/%.js: Makefile
+	@mkdir -p $(@D)
+	$(Q)sed -e '/^import .*;$$/d' -e '/^import /,/;$$/d' -e 's/^export //' $(filter %.js,$^) >$@
+
+$(B)/bundle/timeline.html: $(PAGE)/index.html
+	@mkdir -p $(@D)
+	$(Q)sed -e '1,/<body>/d' -e '/<\/body>/,$$d' $< >$@
+
+define write_bytes
 	@mkdir -p $(@D)
 	$(Q)od -An -v -tu1 $< | sed 's/\([0-9]\)\( \|$$\)/\1,/g' >$@
-
-$(B)/html/%.hash: formats/html/%
+endef
+define write_hash
 	@mkdir -p $(@D)
 	$(Q)printf '"sha256-%s"\n' \
 		"$$(sha256sum <$< | cut -c1-64 | tr a-f A-F | basenc --base16 -d | base64)" >$@
+endef
+$(B)/assets/%.inc: % ; $(write_bytes)
+$(B)/assets/%.hash: % ; $(write_hash)
+$(B)/assets/bundle/%.inc: $(B)/bundle/% ; $(write_bytes)
+$(B)/assets/bundle/%.hash: $(B)/bundle/% ; $(write_hash)
 
 # It finds its callers by their frames, and runs in programs without a sanitizer.
 PRELOAD_FLAGS := $(LANGUAGE) $(CPPFLAGS) $(WARNINGS) -I. -fPIC -fvisibility=hidden \
@@ -278,7 +297,7 @@ $(B)/fuzz/mutator_afl.so: $(MUTATOR_OBJ) $(B)/libgotrace.a
 
 # ---- tests -------------------------------------------------------------------------------------
 
-.PHONY: tests check check-all conformance portability levels bench causes fuzz fuzz-afl coverage codes abi lint
+.PHONY: tests check check-all conformance portability levels bench causes pairs fuzz fuzz-afl coverage codes abi lint
 tests: all $(UNIT_TESTS) $(FUZZ_REPLAYS) $(EXAMPLES) $(B)/tests/refuse.so $(B)/tests/count \
 		$(B)/tests/gotrace-refusing ## build the test programs
 
@@ -302,6 +321,9 @@ bench: all ## measure, and compare with the peers that are installed
 
 causes: all ## measure diagnose: recorded programs with a planted cause (GOTRACE_PEERS)
 	@BUILD=$(B) bench/causes.sh
+
+pairs: all ## measure diff: recordings of the same programs (GOTRACE_PEERS)
+	@BUILD=$(B) bench/pairs.sh
 
 # libFuzzer is part of clang.
 FUZZ_MAKE = $(MAKE) BUILD=build/fuzz CC=clang-14 SANITIZE=fuzzer-no-link,address,undefined

@@ -8,7 +8,7 @@
 #                   (*-big.trace), and one of a program of many phases while two busy loops per
 #                   processor run (*-loaded.trace), as production machines are
 #   SETS            which of them to measure (default "big loaded")
-#   PARTS           what to measure (default "validate threads stages repair stat tables cut find perfetto chrome script gen fleet functions record redis");
+#   PARTS           what to measure (default "validate threads stages repair stat tables view cut find perfetto chrome script gen fleet functions record redis");
 #                   threads: times with 1, 2 and 4 threads; stages: what validate spends its time on
 #                   with one thread, by perf(1); repair: of the v1 traces, cut off at 60 MB,
 #                   compared with validate of the same file; fleet: find in 500 traces; functions: memory
@@ -29,7 +29,7 @@ gotrace=$(realpath -m "${GOTRACE:-$build/gotrace}")
 store=${GOTRACE_BENCH:-$HOME/.cache/gotrace-bench}
 sets=${SETS:-big loaded}
 runs=${RUNS:-3}
-parts=${PARTS:-validate threads stages repair stat tables cut find perfetto chrome script gen fleet functions record redis}
+parts=${PARTS:-validate threads stages repair stat tables view cut find perfetto chrome script gen fleet functions record redis}
 goread_v2=$peers/bin/goread-v2
 
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/gotrace-bench.XXXXXX") || exit 1
@@ -382,6 +382,30 @@ bench_stat() { # FILE
     row 'go tool trace -pprof, peak memory' "$(calc '%.1f MiB' "$kib / 1024")"
 }
 
+# The server of `view`, while two clients pan; view.py prints what is read here.
+bench_view() { # FILE
+    local validate name count half most _
+    repeated /dev/null "$gotrace" validate -q "$1" || return
+    validate=$seconds
+    if ! "$root/bench/view.py" "$gotrace" "$1" >"$work/view"; then
+        echo 'bench: view failed' >&2
+        missed=$((missed + 1))
+        return
+    fi
+    while read -r name count half most _; do
+        case $name in
+        first) row 'view, first picture' "$count s" '< 1 s' "$count < 1" ;;
+        complete)
+            row 'view, index' "$count s"
+            row 'view, index : validate' "$(calc '%.1f' "$count / $validate")" '<= 3' "$count <= 3 * $validate"
+            ;;
+        memory) kib=$count && memory_row view 128 ;;
+        file) row 'view, temporary file' "$(calc '%.2f' "$count / $(stat -c %s "$1")") byte/byte" ;;
+        *) row "view, $count of $name, p50, p99" "$half, $most ms" '< 50 ms' "$most < 50" ;;
+        esac
+    done <"$work/view"
+}
+
 # A tenth of the trace, compared with validate by one thread, which reads all of it.
 bench_cut() { # FILE
     local validate command ratio
@@ -560,6 +584,7 @@ bench_file() {
         repair) [ "$(version_of "$1")" -ge 22 ] || bench_repair "$1" ;;
         stat) bench_stat "$1" ;;
         tables) bench_tables "$1" ;;
+        view) bench_view "$1" ;;
         cut) bench_cut "$1" ;;
         find) bench_find "$1" ;;
         threads) bench_threads "$1" "$size" "${events:-1}" ;;

@@ -83,7 +83,9 @@ static void zsh_text(out *o, const char *s)
 
 static void zsh_option(out *o, const option_spec *option)
 {
-    if (option->letter)
+    if (option->type == OPTION_LIST)
+        out_printf(o, " \\\n            '*--%s=[", option->name);
+    else if (option->letter)
         out_printf(o, " \\\n            '(-%c --%s)'{-%c,--%s%s}'[", option->letter, option->name,
                    option->letter, option->name, option->value ? "=" : "");
     else
@@ -96,7 +98,7 @@ static void zsh_option(out *o, const option_spec *option)
             out_char(o, '(');
             out_choices(o, option);
             out_char(o, ')');
-        } else if (option->type == OPTION_TEXT) {
+        } else if (option->type == OPTION_TEXT || option->type == OPTION_LIST) {
             out_str(o, "_files");
         }
     }

@@ -16,6 +16,8 @@ enum {
 
 static struct {
     bool colour, quiet;
+    diag_observer *observer; /* NULL: none */
+    void *ctx;               /* of the observer */
 } state;
 
 static _Thread_local out *captured;
@@ -43,6 +45,12 @@ out *diag_captured(void)
 void diag_quiet(bool quiet)
 {
     state.quiet = quiet;
+}
+
+void diag_observe(diag_observer *observer, void *ctx)
+{
+    state.observer = observer;
+    state.ctx = ctx;
 }
 
 static const char *severity_name(gotrace_severity severity)
@@ -83,12 +91,19 @@ static void write_line(const char *line, size_t size)
 static void print_line(const char *place, gotrace_severity severity, const char *message,
                        const char *rule)
 {
-    if (state.quiet && severity < GOTRACE_PROBLEM)
-        return;
     char text[DIAG_LINE / 2], where[DIAG_LINE / 2], line[DIAG_LINE + 256];
+    const bool c = state.colour, quiet = state.quiet && severity < GOTRACE_PROBLEM;
+    if (quiet && !state.observer)
+        return;
     utf8_escape(text, sizeof text, message);
     utf8_escape(where, sizeof where, place);
-    bool c = state.colour;
+    if (state.observer) {
+        snprintf(line, sizeof line, "%s: %s%s%s%s", severity_name(severity), text, rule ? " [" : "",
+                 rule ? rule : "", rule ? "]" : "");
+        state.observer(state.ctx, place, severity, line);
+    }
+    if (quiet)
+        return;
     int size = snprintf(line, sizeof line, "%s%s:%s %s%s:%s %s%s%s%s\n", c ? "\033[1m" : "", where,
                         c ? "\033[0m" : "", c ? severity_colour(severity) : "",
                         severity_name(severity), c ? "\033[0m" : "", text, rule ? " [" : "",

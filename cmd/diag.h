@@ -25,6 +25,13 @@ out *diag_capture(out *o);
 /* Where the diagnostics of this thread are written. */
 out *diag_captured(void);
 
+/* From now on each diagnostic, quiet or not, is also passed to the observer: its place, "FILE" or
+ * "FILE:0xOFFSET", and "error: MESSAGE [rule-id]" in printable UTF-8. NULL: no longer. Call it
+ * while there is one thread; it is called by any. */
+typedef void diag_observer(void *ctx, const char *place, gotrace_severity severity,
+                           const char *line);
+void diag_observe(diag_observer *observer, void *ctx);
+
 /* Diagnostics without a file. */
 void diag_error(const char *message, ...) __attribute__((format(printf, 1, 2)));
 void diag_note(const char *message, ...) __attribute__((format(printf, 1, 2)));

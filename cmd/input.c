@@ -163,17 +163,28 @@ gotrace_config input_quiet(const input *in)
     return config;
 }
 
-int input_close(input *in)
+int input_report(input *in)
 {
     progress_end();
     if (in->found.verbose && in->source)
         note_speed(in);
+    findings_end(&in->found);
+    return findings_status(&in->found);
+}
+
+void input_free(input *in)
+{
     gotrace_reader_close(in->reader);
     gotrace_source_close(in->source);
     if (in->damaged) {
         gotrace_source_close(in->damaged);
         close(in->recovered);
     }
-    findings_end(&in->found);
-    return findings_status(&in->found);
+}
+
+int input_close(input *in)
+{
+    const int status = input_report(in);
+    input_free(in);
+    return status;
 }

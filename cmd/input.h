@@ -46,6 +46,10 @@ gotrace_config input_quiet(const input *in);
 /* Close, and report the rest of the findings. Returns the exit status for them. */
 int input_close(input *in);
 
+/* The same in two steps: between them the trace can be read again. */
+int input_report(input *in);
+void input_free(input *in);
+
 /* The original file, whether or not it was recovered. */
 static inline const gotrace_source *input_file(const input *in)
 {

@@ -118,7 +118,7 @@ static int run_verb(session *s, int argc, char **argv)
         return EXIT_USAGE;
     }
     s->output.packing = s->set->zstd ? PACKING_ZSTD : s->set->gzip ? PACKING_GZIP : PACKING_NONE;
-    int status = s->set->sandbox ? sandbox_enter(s) : EXIT_SOUND;
+    int status = s->set->sandbox && !s->verb->serving ? sandbox_enter(s) : EXIT_SOUND;
     if (status != EXIT_SOUND)
         return status;
     status = s->verb->run(s);

@@ -10,6 +10,7 @@
 static const uint64_t program_overhead = UINT64_C(8) << 20, thread_overhead = UINT64_C(5) << 18;
 
 static bool is_bounded;
+static rlim_t usual; /* the limit before */
 
 /* Sanitizers need far more memory than the program. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -30,11 +31,21 @@ void memory_bound(uint64_t bytes, uint64_t threads)
     const rlim_t most = bytes > UINT64_MAX - overhead ? RLIM_INFINITY : bytes + overhead;
     if (getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_cur <= most)
         return;
+    usual = limit.rlim_cur;
     limit.rlim_cur = most;
     is_bounded = setrlimit(RLIMIT_DATA, &limit) == 0;
 #else
     (void)bytes, (void)threads, (void)program_overhead, (void)thread_overhead;
 #endif
+}
+
+void memory_unbound(void)
+{
+    struct rlimit limit;
+    if (!is_bounded || getrlimit(RLIMIT_DATA, &limit) != 0)
+        return;
+    limit.rlim_cur = usual;
+    setrlimit(RLIMIT_DATA, &limit);
 }
 
 void memory_note(void)

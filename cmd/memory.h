@@ -8,6 +8,9 @@
  * stacks of its threads. */
 void memory_bound(uint64_t bytes, uint64_t threads);
 
+/* Restore the limit that the program began with, for another program that is executed. */
+void memory_unbound(void);
+
 /* If the memory is bounded, report the option that raises the limit. */
 void memory_note(void);
 

@@ -238,6 +238,16 @@ static bool set_target(const char *value, const char **field)
     return true;
 }
 
+static bool add_to_list(const option_spec *o, const char *value, text_list *list)
+{
+    if (list->count == TEXT_LIST_MOST) {
+        diag_error("--%s may be given at most %d times", o->name, TEXT_LIST_MOST);
+        return false;
+    }
+    list->items[list->count++] = value;
+    return true;
+}
+
 static bool set_option(session *s, const option_spec *o, const char *value)
 {
     void *field = (char *)s->set + o->field;
@@ -249,6 +259,7 @@ static bool set_option(session *s, const option_spec *o, const char *value)
     case OPTION_TIME: return set_time(o, value, field);
     case OPTION_WORD:
     case OPTION_TEXT: *(const char **)field = value; return true;
+    case OPTION_LIST: return add_to_list(o, value, field);
     case OPTION_CHOICE: return set_choice(o, value, field);
     case OPTION_TARGET: return set_target(value, field);
     }
@@ -344,11 +355,14 @@ bool options_parse(session *s, int argc, char **argv)
 {
     bool only_files = false;
     s->files = (const char *const *)argv;
+    s->first_count = SIZE_MAX;
     for (int i = 0; i < argc;) {
         char *arg = argv[i];
         int taken = 1;
         if (only_files || arg[0] != '-' || !arg[1])
             argv[s->file_count++] = arg;
+        else if (strcmp(arg, "--") == 0 && s->verb->two_lists && s->first_count == SIZE_MAX)
+            s->first_count = s->file_count;
         else if (strcmp(arg, "--") == 0)
             only_files = true;
         else

@@ -26,6 +26,7 @@ typedef struct output_file {
     bool is_new;   /* appears when it is complete (new_file.h) */
     bool limited;  /* failed because of output_limit */
     bool foreign;  /* failed because its path is another user's link */
+    bool spooled;  /* failed because of a temporary file */
     bool standard; /* standard output */
     bool terminal;
     char rest[4]; /* bytes of an incomplete character */
@@ -284,6 +285,10 @@ static void report_failure(const output_file *f)
         memory_report_refused();
         return;
     }
+    if (f->spooled) {
+        diag_error("cannot write a temporary file: %s [system.write]", strerror(f->error));
+        return;
+    }
     diag_error("cannot write %s%s%s: %s [system.write]", quote, f->name, quote,
                f->foreign ? "it is another user's link or pipe in a shared folder"
                           : strerror(f->error));
@@ -301,8 +306,11 @@ static void finish(output *o, bool keep)
     output_file *f = o->file;
     out_wait(&o->out);
     if (keep || !f->is_new) {
-        if (!out_flush(&o->out) && !f->error)
-            f->error = o->out.error ? o->out.error : ENOMEM; /* lost before the write callback */
+        /* Lost before the write callback. */
+        if (!out_flush(&o->out) && !f->error) {
+            f->error = o->out.error ? o->out.error : ENOMEM;
+            f->spooled = f->error != ENOMEM;
+        }
         end_pack(f);
     }
     if (f->terminal && !f->error)
@@ -415,7 +423,7 @@ int output_commit(unsigned group, bool keep)
 
 bool output_has_bytes(const output *o)
 {
-    return o->several || (o->file && o->out.written + o->out.used > 0);
+    return o->several || (o->file && (o->out.written + o->out.used > 0 || o->out.error));
 }
 
 int output_close(output *o, bool keep)

@@ -53,7 +53,7 @@ int output_end(output *o, bool keep);
  * EXIT_SOUND, or EXIT_SYSTEM after a diagnostic; then none appears. */
 int output_commit(unsigned group, bool keep);
 
-/* Whether anything was written. */
+/* Whether anything was written, or could not be. */
 bool output_has_bytes(const output *o);
 
 /* Write buffered data, close, and let the file appear if keep. Returns EXIT_SOUND, or EXIT_SYSTEM

@@ -23,11 +23,19 @@ static struct {
     double begun, drawn;
     const _Atomic uint64_t *written; /* NULL: unknown */
     uint64_t before;                 /* bytes read before the first byte was written */
+    gotrace_progress_fn observer;    /* NULL: none */
+    void *ctx;                       /* of the observer */
 } state;
 
 void progress_off(void)
 {
     state.off = true;
+}
+
+void progress_observe(gotrace_progress_fn observer, void *ctx)
+{
+    state.observer = observer;
+    state.ctx = ctx;
 }
 
 void progress_begin(const char *name)
@@ -116,6 +124,8 @@ static void draw(double elapsed, uint64_t done, uint64_t total)
 
 void progress_update(uint64_t done, uint64_t total)
 {
+    if (state.observer)
+        state.observer(state.ctx, done, total);
     if (!state.active)
         return;
     if (state.written && *state.written == 0)

@@ -12,6 +12,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "gotrace.h"
+
+/* From now on also passes what progress_update is called with, in the same thread. NULL: no longer.
+ * Call it while there is one thread. */
+void progress_observe(gotrace_progress_fn observer, void *ctx);
+
 /* Start the progress of work on a file (name is borrowed until progress_end). */
 void progress_begin(const char *name);
 

@@ -29,6 +29,7 @@ typedef struct recovering {
     int error; /* errno of the first failed write */
     out out;
     repair_finding *list;
+    bool refused; /* memory for a finding was */
     size_t count, capacity;
     losses losses;
 } recovering;
@@ -58,6 +59,7 @@ static void collect_finding(void *ctx, const repair_finding *finding)
     if (wanted && r->count == r->capacity) {
         size_t capacity = 2 * r->capacity + 16;
         repair_finding *list = realloc(r->list, capacity * sizeof *list);
+        r->refused |= !list;
         r->list = list ? list : r->list;
         r->capacity = list ? capacity : r->capacity;
     }
@@ -153,6 +155,10 @@ static recovery recover(recovering *r, input *in, const gotrace_error *damage, g
         return RECOVERY_FAILED;
     }
     if (repair_into(r, in, &totals, error)) {
+        if (r->refused) {
+            fill_error(error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
+            return RECOVERY_FAILED;
+        }
         if (!is_gain(r, &totals, damage))
             return RECOVERY_USELESS;
         if (use_recovered(r, in, &totals, error)) {

@@ -106,6 +106,8 @@ static bool restrict_files(const session *s)
             grant(rules, s->files[i], READ);
     if (s->set->also_reads)
         grant(rules, s->set->also_reads, READ);
+    for (size_t i = 0; i < s->set->also_reads_all.count; i++)
+        grant(rules, s->set->also_reads_all.items[i], READ);
     grant_output(rules, s->set->output);
     grant_output(rules, s->set->also_writes);
     grant(rules, temporary && *temporary ? temporary : "/var/tmp",
@@ -202,8 +204,20 @@ static const int allowed[] = {
 #endif
 };
 
+/* Of a server that listens already (libmicrohttpd), and of waiting for a signal. */
+static const int allowed_to_serve[] = {
+    SYS_accept4,     SYS_recvfrom,   SYS_sendto,          SYS_sendmsg,       SYS_shutdown,
+    SYS_setsockopt,  SYS_getsockopt, SYS_getsockname,     SYS_epoll_create1, SYS_epoll_ctl,
+    SYS_epoll_pwait, SYS_eventfd2,   SYS_rt_sigtimedwait,
+#ifdef SYS_epoll_wait
+    SYS_epoll_wait,
+#endif
+};
+
+#define COUNT(list) (sizeof(list) / sizeof *(list))
+
 typedef struct program {
-    struct sock_filter code[2 * sizeof allowed / sizeof *allowed + 64];
+    struct sock_filter code[2 * (COUNT(allowed) + COUNT(allowed_to_serve)) + 64];
     unsigned short size;
 } program;
 
@@ -250,16 +264,23 @@ static void put_ioctl(program *p)
     put_return(p, SECCOMP_RET_ALLOW);
 }
 
-static void write_program(program *p)
+static void put_allowed(program *p, const int *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        put_instruction(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, (uint32_t)list[i]);
+        put_return(p, SECCOMP_RET_ALLOW);
+    }
+}
+
+static void write_program(program *p, const verb *v)
 {
     put_load(p, offsetof(struct seccomp_data, arch));
     put_instruction(p, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, ARCHITECTURE);
     put_return(p, SECCOMP_RET_KILL_PROCESS);
     put_load(p, offsetof(struct seccomp_data, nr));
-    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++) {
-        put_instruction(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, (uint32_t)allowed[i]);
-        put_return(p, SECCOMP_RET_ALLOW);
-    }
+    put_allowed(p, allowed, COUNT(allowed));
+    if (v->serving)
+        put_allowed(p, allowed_to_serve, COUNT(allowed_to_serve));
     put_if(p, SYS_mmap, 2, BPF_JSET, PROT_EXEC, true);
     put_if(p, SYS_mprotect, 2, BPF_JSET, PROT_EXEC, true);
     put_if(p, SYS_clone, 0, BPF_JSET, CLONE_THREAD, false);
@@ -272,18 +293,19 @@ static void write_program(program *p)
     put_return(p, denied);
 }
 
-static bool restrict_calls(void)
+static bool restrict_calls(const verb *v)
 {
     program p = {.size = 0};
-    write_program(&p);
+    write_program(&p, v);
     struct sock_fprog filter = {.len = p.size, .filter = p.code};
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
 }
 
 #else
 
-static bool restrict_calls(void)
+static bool restrict_calls(const verb *v)
 {
+    (void)v;
     return false;
 }
 
@@ -293,7 +315,7 @@ int sandbox_enter(const session *s)
 {
     bool alone = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
     bool files = alone && restrict_files(s);
-    bool calls = alone && restrict_calls();
+    bool calls = alone && restrict_calls(s->verb);
     if (!files && !calls) {
         diag_error("--sandbox: the kernel supports neither Landlock nor seccomp");
         return EXIT_SYSTEM;

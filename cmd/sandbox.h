@@ -4,7 +4,8 @@
  * Landlock permits reading the files of the command line, writing to the folder of the output, and
  * using the folder of temporary files. seccomp permits the system calls that the program makes;
  * those that run programs, open connections, access other processes, or make memory executable are
- * denied. The restrictions are enforced by the kernel, apply to all threads, and cannot be removed.
+ * denied. A verb that serves may also accept connections to the socket at which it listens already.
+ * The restrictions are enforced by the kernel, apply to all threads, and cannot be removed.
  */
 #ifndef SANDBOX_H
 #define SANDBOX_H

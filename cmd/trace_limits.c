@@ -36,7 +36,8 @@ void limits_apply(const session *s)
 {
     if (s->set->threads == 0)
         s->set->threads = processors_allowed();
-    memory_bound(s->set->limits.memory ? s->set->limits.memory : usual_memory, s->set->threads);
+    memory_bound(s->set->limits.memory ? s->set->limits.memory : usual_memory,
+                 s->set->threads + s->verb->serving);
     output_limit(s->set->max_output ? s->set->max_output : usual_output);
 }
 

@@ -4,10 +4,10 @@
 #include "cmd/verb.h"
 
 const verb *const verbs[] = {
-    &verb_validate, &verb_info,    &verb_diagnose,  &verb_stat,  &verb_why,    &verb_find,
-    &verb_print,    &verb_convert, &verb_dump,      &verb_synth, &verb_split,  &verb_merge,
-    &verb_repair,   &verb_cut,     &verb_anonymize, &verb_gen,   &verb_mutate, &verb_reduce,
-    &verb_record,   &verb_version, &verb_help,      NULL};
+    &verb_validate, &verb_info,   &verb_diagnose, &verb_stat,    &verb_diff,      &verb_why,
+    &verb_find,     &verb_view,   &verb_print,    &verb_convert, &verb_dump,      &verb_synth,
+    &verb_split,    &verb_merge,  &verb_repair,   &verb_cut,     &verb_anonymize, &verb_gen,
+    &verb_mutate,   &verb_reduce, &verb_record,   &verb_version, &verb_help,      NULL};
 
 const verb *verb_by_name(const char *name)
 {

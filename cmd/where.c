@@ -7,15 +7,6 @@
 #include "cmd/memory.h"
 #include "cmd/options.h"
 
-/* The column of an offset, from 1 on, in characters. */
-static size_t column_of(const char *text, size_t at)
-{
-    size_t column = 1;
-    for (size_t i = 0; i < at; i++)
-        column += ((unsigned char)text[i] & 0xc0) != 0x80;
-    return column;
-}
-
 int where_open(expression *x, const char *text, const char *where)
 {
     expression_error error;
@@ -26,7 +17,7 @@ int where_open(expression *x, const char *text, const char *where)
         return EXIT_SYSTEM;
     }
     const char *near = error.word[0] ? nearest(error.word, expression_word) : NULL;
-    diag_error("%scolumn %zu: %s%s%s%s", where, column_of(text, error.at), error.message,
+    diag_error("%scolumn %zu: %s%s%s%s", where, expression_column(text, error.at), error.message,
                near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     if (text[0])
         diag_excerpt(text, error.at);
@@ -116,7 +107,7 @@ int where_finish(const find_job *job, const char *where)
     if (job->too_hard) {
         diag_error("%scolumn %zu: matching the regular expression with '%s' takes too many steps "
                    "or too much memory; use a simpler one",
-                   where, column_of(job->what->text, job->hard_at), job->text);
+                   where, expression_column(job->what->text, job->hard_at), job->text);
         return EXIT_USAGE;
     }
     if (job->failed) {

@@ -44,6 +44,7 @@ typedef enum convert_alignment {
 typedef struct convert_series {
     convert_alignment alignment;
     unsigned index;  /* of the current trace */
+    void *state;     /* of a format that has end_series */
     uint64_t tracks; /* track ids used by the earlier traces */
 } convert_series;
 
@@ -111,6 +112,9 @@ typedef struct format {
     /* Of the parts of the job, the ones that have an effect with its options; NULL: all. */
     unsigned (*narrows)(const convert_job *job);
     gotrace_status (*run)(const convert_job *job);
+    /* Of a format whose output is a sum of several traces: run of each one only reads it, and this
+     * writes the output after the last one. NULL: run writes what is of its trace. */
+    void (*end_series)(const convert_job *job);
     /* Of a format that writes to a folder: end_trace is called for each file, after run; of a file
      * that could not be read it is the only one. end_folder ends the files after the last trace, or
      * (not keep) discards them. */

@@ -10,6 +10,7 @@
 #include "common.h"
 #include "formats/diagnose/diagnosis.h"
 #include "formats/diagnose/measure.h"
+#include "formats/diff/diff.h"
 #include "formats/analyse/path_total.h"
 #include "formats/analyse/profile.h"
 #include "formats/chrome/options.h"
@@ -94,8 +95,10 @@ static void check_report(const uint8_t *data, size_t size)
     static const char begin[] = "<script type=\"application/json\" id=\"flames\">",
                       end[] = "</script>";
     const uint8_t *at = memmem(data, size, begin, sizeof begin - 1), *last;
-    enum { MOST = 3000000 };
-    REQUIRE(size <= MOST && at != NULL);
+    static const char timeline[] = "id=\"timeline-data\">";
+    const unsigned expected = memmem(data, size, timeline, sizeof timeline - 1) ? 4 : 2;
+    enum { MOST = 3000000, MOST_WITH_TIMELINE = MOST + (3 << 20) };
+    REQUIRE(size <= (expected == 2 ? MOST : MOST_WITH_TIMELINE) && at != NULL);
     at += sizeof begin - 1;
     last = memmem(at, size - (size_t)(at - data), end, sizeof end - 1);
     REQUIRE(last != NULL && !memchr(at, '<', (size_t)(last - at)));
@@ -107,7 +110,7 @@ static void check_report(const uint8_t *data, size_t size)
         size -= (size_t)(at - data);
         data = at;
     }
-    REQUIRE(scripts == 2);
+    REQUIRE(scripts == expected);
 }
 
 static gotrace_reader *open_reader(const uint8_t *data, size_t size, gotrace_source **source,
@@ -179,6 +182,8 @@ static void convert(const uint8_t *data, size_t size, const format *to, convert_
     if (run_job(data, size, to, &job)) {
         series.index++;
         REQUIRE(!twice || run_job(data, size, to, &job));
+        if (twice && to->end_series)
+            to->end_series(&job);
         REQUIRE(out_flush(&o));
         check_format(to, &written);
     }
@@ -301,7 +306,7 @@ static void diagnose(const uint8_t *data, size_t size)
     diagnosis d;
     REQUIRE(gotrace_source_memory(data, size, &config, &source, NULL) == GOTRACE_OK);
     if (gotrace_reader_open(source, &config, &reader, NULL) == GOTRACE_OK) {
-        measures *m = measures_new();
+        measures *m = measures_new(NULL);
         REQUIRE(m);
         measures_read(m, reader, 1, &all, NULL);
         REQUIRE(!m->failed && m->silent_ns <= m->end - m->begin && diagnosis_make(&d, m));
@@ -319,6 +324,49 @@ static void diagnose(const uint8_t *data, size_t size)
     gotrace_source_close(source);
 }
 
+/* Reads a trace, or parts of it, and adds it to both sides. Returns its duration. */
+static int64_t add_to_both(diff_table *t, gotrace_source *source, const gotrace_config *config,
+                           int64_t duration)
+{
+    gotrace_reader *reader;
+    diff_run run = {0};
+    if (gotrace_reader_open(source, config, &reader, NULL) != GOTRACE_OK)
+        return 0;
+    diff_run_read(&run, reader, "trace", 1, NULL, duration);
+    REQUIRE(!run.failed);
+    duration = run.duration;
+    for (unsigned side = 0; side < DIFF_SIDES && run.names; side++)
+        diff_table_add(t, &run, side);
+    diff_run_free(&run);
+    gotrace_reader_close(reader);
+    return duration;
+}
+
+/* What diff says of a trace and itself: nothing differs. */
+static void compare(const uint8_t *data, size_t size)
+{
+    uint64_t problems;
+    gotrace_config config = fuzz_config(&problems);
+    gotrace_source *source;
+    diff_table t;
+    REQUIRE(gotrace_source_memory(data, size, &config, &source, NULL) == GOTRACE_OK);
+    REQUIRE(diff_table_init(&t));
+    const int64_t duration = add_to_both(&t, source, &config, 0);
+    REQUIRE(duration >= 0);
+    if (duration > 0)
+        add_to_both(&t, source, &config, duration);
+    diff_table_finish(&t);
+    REQUIRE(!t.failed && t.significant == 0);
+    for (size_t i = 0; i < t.row_count; i++) {
+        const diff_row *r = &t.rows[i];
+        REQUIRE(r->p > 0 && r->p <= 1 && r->q >= r->p);
+        REQUIRE(r->sides[DIFF_OLD].value >= 0 &&
+                r->sides[DIFF_OLD].value == r->sides[DIFF_NEW].value);
+    }
+    diff_table_free(&t);
+    gotrace_source_close(source);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     unsigned ways = 0, way = 0;
@@ -332,9 +380,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         {PATH_REGION, "", false, 0, 3, 0, {INT64_MIN, 100000}},
     };
     enum { QUERIES = sizeof queries / sizeof *queries };
-    ways += QUERIES + 1;
+    ways += QUERIES + 2;
     if (fuzz_turn(data, size, way++, ways))
         diagnose(data, size);
+    if (fuzz_turn(data, size, way++, ways))
+        compare(data, size);
     for (size_t i = 0; i < QUERIES; i++)
         if (fuzz_turn(data, size, way++, ways))
             explain(data, size, &queries[i]);

@@ -57,7 +57,7 @@ afl() {
         cp "$file" "$in/$((n++)).$(basename "$file")"
     done < <(find "${seeds[@]}" -type f -size -8k)
     local mutator=
-    case $name in script | source | recover | expression | ring) ;; *) mutator=$(realpath "$MUTATOR") ;; esac
+    case $name in script | source | recover | expression | ring | view_api) ;; *) mutator=$(realpath "$MUTATOR") ;; esac
     local -a seeded=()
     [ "$seed" = 0 ] || seeded=(-s "$seed")
     env ${mutator:+"AFL_CUSTOM_MUTATOR_LIBRARY=$mutator"} AFL_NO_UI=1 AFL_SKIP_CPUFREQ=1 AFL_NO_AFFINITY=1 \

@@ -4,6 +4,7 @@
 #
 #   BUILD=build tests/run.sh [--stop] [PART...]     --stop: end at the first failure
 #   ALL=1 tests/run.sh [PART...]                    sweeps try every place, trace and fault, not only some
+#   TURN=N tests/run.sh [PART...]                   faults, scale and threads: other commands for another N
 set -u
 cd "$(dirname "$0")/.." || exit 1
 export BUILD="${BUILD:-build}"

@@ -11,7 +11,7 @@ static void json_name(const diagnose_report *r, const char *key, uint32_t name)
     if (name == 0)
         return;
     out_printf(r->out, ",\"%s\":", key);
-    names_write_json(r->out, r->m->stacks, name);
+    names_write_json(r->out, r->names, name);
 }
 
 static void json_count(const diagnose_report *r, const char *key, uint64_t value)
@@ -40,9 +40,9 @@ static void json_evidence(const diagnose_report *r, const finding *f)
         out_printf(o, ",\"waiting\":%.3f,\"busy\":%.4f", f->waiting, f->level);
     if (f->cause == FINDING_LOCK && f->during_share > 0)
         out_printf(o, ",\"meanwhile\":\"%s\",\"meanwhile_share\":%.4f",
-                   diagnose_activity(f->during), f->during_share);
+                   describe_activity(f->during), f->during_share);
     if (f->stack)
-        names_write_json_stack(o, r->m->stacks, f->stack);
+        names_write_json_stack(o, r->names, f->stack);
     out_char(o, '}');
 }
 

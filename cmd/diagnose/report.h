@@ -2,13 +2,14 @@
 #ifndef CMD_DIAGNOSE_REPORT_H
 #define CMD_DIAGNOSE_REPORT_H
 
-#include "formats/common/out.h"
-#include "formats/diagnose/diagnosis.h"
+#include <string.h>
+
+#include "formats/diagnose/describe.h"
 
 typedef struct diagnose_report {
     out *out;
     const char *file;
-    const measures *m;
+    const stacks *names;
     const diagnosis *d;
     bool all; /* also the causes that are not reported */
 } diagnose_report;
@@ -17,11 +18,12 @@ typedef struct diagnose_report {
 bool diagnose_text(const diagnose_report *r);
 bool diagnose_json(const diagnose_report *r);
 
-/* What the holder of a lock does meanwhile, or what is waited for: "network", ... */
-const char *diagnose_activity(uint8_t kind);
-
-/* The command that shows more of it, to be freed; *failed: memory was refused. NULL: there is
- * none. */
-char *diagnose_command(const diagnose_report *r, const finding *f, bool *failed);
+/* The command that shows more of it, see describe_command. */
+static inline char *diagnose_command(const diagnose_report *r, const finding *f, bool *failed)
+{
+    /* Standard input has a name that is no file's. */
+    const char *file = strcmp(r->file, "<stdin>") == 0 ? "-" : r->file;
+    return describe_command(r->d, r->names, f, file, failed);
+}
 
 #endif

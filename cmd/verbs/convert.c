@@ -258,15 +258,71 @@ static int convert_series_of(session *s, const format *target, convert_job *job,
     return worst;
 }
 
+static void note_empty(profile_kind kind, bool restricted, const char *file)
+{
+    if (restricted)
+        diag_warning(file,
+                     "the profile is empty: nothing in the selected part matches --profile %s",
+                     profile_name(kind));
+    else if (kind == PROFILE_CPU)
+        diag_warning(file, "the profile is empty: the trace has no CPU samples, which Go 1.19 and "
+                           "later record while a CPU profile is taken");
+    else
+        diag_warning(file, "the profile is empty: the trace has no such intervals");
+}
+
+/* Convert one of the traces of a sum. *samples: it has CPU samples. Returns an exit status. */
+static int convert_part(session *s, const format *target, convert_job *job, const selection *what,
+                        const char *path, bool *samples)
+{
+    int status = EXIT_SOUND;
+    input in;
+    if (recovery_open(&in, s, path, options_of(s)->no_recover)) {
+        job->reader = in.reader;
+        job->source = in.source;
+        job->config = &in.config;
+        job->recovered = in.damaged != NULL;
+        job->name = files_base_name(in.name);
+        job->path = in.name;
+        status = run_format(s, target, job, what, &in);
+        *samples |= gotrace_reader_summary(in.reader)->samples > 0;
+    }
+    int closed = input_close(&in);
+    return closed > status ? closed : status;
+}
+
+/* Convert several traces, one after another, into one output that is their sum. */
+static int convert_sum(session *s, const format *target, convert_job *job, const selection *what)
+{
+    const profile_kind kind = profile_kind_of(options_of(s)->profile.kind);
+    int worst = EXIT_SOUND;
+    bool empty = false, samples = false;
+    convert_series series = {.alignment = ALIGNED_NOT};
+    job->series = &series;
+    job->empty = &empty;
+    for (size_t i = 0; i < s->file_count; i++) {
+        int status = convert_part(s, target, job, what, s->files[i], &samples);
+        worst = status > worst ? status : worst;
+        series.index++;
+    }
+    target->end_series(job);
+    if (!empty || worst != EXIT_SOUND)
+        return worst;
+    note_empty(kind, what->given && (samples || kind != PROFILE_CPU), s->files[0]);
+    return kind == PROFILE_CPU && !(samples && what->given) ? EXIT_DAMAGED : EXIT_SOUND;
+}
+
 static int convert_several(session *s, const format *target, convert_job *job,
                            const selection *what)
 {
     int status = output_open(&s->output, s->set->output, target->binary);
     if (status != EXIT_SOUND)
         return status;
+    job->out = &s->output.out;
+    if (target->end_series)
+        return convert_sum(s, target, job, what);
     input *in = calloc(s->file_count, sizeof *in);
     gotrace_source **sources = calloc(s->file_count, sizeof *sources);
-    job->out = &s->output.out;
     if (in && sources) {
         status = convert_series_of(s, target, job, what, in, sources);
     } else {
@@ -373,19 +429,6 @@ static int convert_to_folder(session *s, const format *target, convert_job *job,
     free(names);
     free(files);
     return status;
-}
-
-static void note_empty(profile_kind kind, bool restricted, const char *file)
-{
-    if (restricted)
-        diag_warning(file,
-                     "the profile is empty: nothing in the selected part matches --profile %s",
-                     profile_name(kind));
-    else if (kind == PROFILE_CPU)
-        diag_warning(file, "the profile is empty: the trace has no CPU samples, which Go 1.19 and "
-                           "later record while a CPU profile is taken");
-    else
-        diag_warning(file, "the profile is empty: the trace has no such intervals");
 }
 
 static int convert(session *s, const format *target, convert_job *job, const selection *what)

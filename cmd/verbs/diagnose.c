@@ -28,7 +28,7 @@ static int report(session *s, const input *in, const measures *m)
     const diagnose_options *set = options_of(s);
     diagnosis d;
     const diagnose_report r = {
-        .out = &s->output.out, .file = in->name, .m = m, .d = &d, .all = set->all};
+        .out = &s->output.out, .file = in->name, .names = m->stacks, .d = &d, .all = set->all};
     if (!m->failed && diagnosis_make(&d, m) && (set->json ? diagnose_json : diagnose_text)(&r))
         return EXIT_SOUND;
     memory_report_refused();
@@ -57,7 +57,7 @@ static int diagnose(session *s, input *in, const selection *what)
     const diagnose_options *set = options_of(s);
     select_job select;
     int status = select_begin(&select, what, &set->select, in);
-    measures *m = status == EXIT_SOUND ? measures_new() : NULL;
+    measures *m = status == EXIT_SOUND ? measures_new(NULL) : NULL;
     if (!m && status == EXIT_SOUND) {
         memory_report_refused();
         return EXIT_SYSTEM;

@@ -143,7 +143,7 @@ static bool choose_stacks(total_table *t, uint64_t top, size_t *of, stack_row *l
         list[k] = (stack_row){.group = t->rows[n].state, .stack = t->rows[n].total.stack};
     }
     if (!failed)
-        t->views = stack_views(t->stacks, list, chosen.count, false, &failed);
+        t->views = stack_views(t->stacks, list, chosen.count, true, &failed);
     longest_free(&chosen);
     return !failed;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "formats/analyse/selection.h"
+#include "formats/analyse/states.h"
 #include "formats/common/vector.h"
 
 /* Bytes of the expression that a message shows. */
@@ -428,6 +429,10 @@ static void parse_term(parser *p, moment_kind kind)
         parse_bound(p, term, measure);
     else if (measure != MEASURE_NOTHING && measure != MEASURE_DURATION)
         expected(p, "> or >=");
+    else if (kind == MOMENT_SILENCE) { /* else each event would end one */
+        term->compare = COMPARE_GT;
+        term->bound = SILENCE_NS;
+    }
     if (!p->negated)
         query_of(p)->kinds |= MOMENT_BIT(kind);
     emit(p, OP_TERM, newest_term(x));
@@ -616,6 +621,14 @@ bool expression_parse(expression *x, const char *text, expression_error *error)
         x->kinds |= x->queries[i].kinds;
     }
     return !p.failed;
+}
+
+size_t expression_column(const char *text, size_t at)
+{
+    size_t column = 1;
+    for (size_t i = 0; i < at; i++)
+        column += ((unsigned char)text[i] & 0xc0) != 0x80;
+    return column;
 }
 
 void expression_free(expression *x)

@@ -137,6 +137,9 @@ typedef struct expression_error {
 bool expression_parse(expression *x, const char *text, expression_error *error);
 void expression_free(expression *x);
 
+/* The column of an offset in a text, from 1 on, in characters. */
+size_t expression_column(const char *text, size_t at);
+
 /* The n-th word that can begin a test; NULL past the last. */
 const char *expression_word(size_t n);
 

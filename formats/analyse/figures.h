@@ -191,10 +191,6 @@ typedef struct stop_figure {
     partial_figure partial; /* not in values */
 } stop_figure;
 
-/* Events are that far apart only if nothing runs, or if the process itself does not: what runs is
- * preempted after 10 ms, and the thread that does this wakes at least as often. */
-enum { SILENCE_NS = 20000000 };
-
 /* The times without an event, longer than SILENCE_NS. */
 typedef struct silence_figure {
     uint64_t count;

@@ -40,10 +40,11 @@ typedef struct find_job {
     const select_range *range; /* only moments that have some time in it; NULL: all */
     size_t threads;
     bool in_order; /* the reader reports problems between the moments: events are read one by one */
-    bool counts;   /* function, stack, reason and cause of what is found are not used */
-    bool failed;   /* memory was refused */
-    int error;     /* errno of the temporary file; 0: none */
-    bool too_hard; /* matching a text of the trace reached a limit; reading ended there */
+    const _Atomic bool *stop; /* NULL, or set by another thread: reading ends, without a result */
+    bool counts;              /* function, stack, reason and cause of what is found are not used */
+    bool failed;              /* memory was refused */
+    int error;                /* errno of the temporary file; 0: none */
+    bool too_hard;  /* matching a text of the trace reached a limit; reading ended there */
     size_t hard_at; /* offset of that pattern in the expression */
     char text[64];  /* the beginning of that text */
 } find_job;

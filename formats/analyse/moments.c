@@ -504,7 +504,8 @@ static gotrace_status read_events(find_run *r)
         gotrace_reader_select(r->feed.reader, kinds_of(r));
     for (size_t n = 0; (status = feed_next(&r->feed, &e)) == GOTRACE_EVENT; n++) {
         add_event(r, e);
-        if (r->search.ends || r->job->too_hard || (n % INTERVAL == 0 && has_failed(r)))
+        if (r->search.ends || r->job->too_hard ||
+            (n % INTERVAL == 0 && (has_failed(r) || (r->job->stop && *r->job->stop))))
             return GOTRACE_END;
     }
     return status;

@@ -85,7 +85,22 @@ void profile_free(profile *p)
     if (p->owns_stacks)
         stacks_free(p->stacks);
     free(p->samples);
+    free(p->traces);
     gt_lookup_free(&p->lookup, gt_malloc());
+}
+
+void profile_divide(profile *p, const char *name)
+{
+    profile_trace *list = vector_room(p->traces, &p->trace_room, p->trace_count, sizeof *list);
+    if (!list) {
+        p->failed = true;
+        return;
+    }
+    p->traces = list;
+    list[p->trace_count++] = (profile_trace){stacks_name(p->stacks, name, strlen(name)), p->count};
+    /* No sample is found any more. */
+    gt_lookup_free(&p->lookup, gt_malloc());
+    memset(p->recent, 0xff, sizeof p->recent);
 }
 
 /* ---- samples ----------------------------------------------------------------------------------
@@ -528,7 +543,8 @@ static void set_durations(run *r)
     int64_t from = r->states->from > 0 ? r->states->from : 0;
     for (size_t i = 0; i < PROFILE_COUNT; i++)
         if (r->of_kind[i])
-            r->of_kind[i]->duration = r->states->time > from ? r->states->time - from : 0;
+            r->of_kind[i]->duration = sum_of_times(
+                r->of_kind[i]->duration, r->states->time > from ? r->states->time - from : 0);
 }
 
 /* The events have ended, which are followed here. Returns whether all is sound. */
@@ -569,7 +585,7 @@ static gotrace_status read_events(profiles *r, feed *f)
     while ((status = feed_next(f, &e)) == GOTRACE_EVENT) {
         add_event(r, e);
         if (++count % EVENTS_BETWEEN_CHECKS == 0 &&
-            (profiles_failed(r) || r->own_selector.too_hard))
+            (profiles_failed(r) || r->own_selector.too_hard || selector_stopped(&r->own_selector)))
             return GOTRACE_END;
     }
     return status;
@@ -579,9 +595,10 @@ gotrace_status profile_make(profile *p, gotrace_reader *reader, const profile_op
 {
     feed f;
     gotrace_status status = GOTRACE_END;
-    *p = (profile){
-        .kind = options->kind, .stacks = stacks_new(options->detail), .owns_stacks = true};
-    if (!p->stacks) {
+    if (!p->stacks && !p->failed)
+        *p = (profile){
+            .kind = options->kind, .stacks = stacks_new(options->detail), .owns_stacks = true};
+    if (!p->stacks || p->failed) {
         p->failed = true;
         return GOTRACE_END;
     }

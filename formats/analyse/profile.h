@@ -47,6 +47,12 @@ typedef struct profile_sample {
 
 enum { PROFILE_RECENT = 1024 };
 
+/* Of several traces: the samples of each, up to the first one of the next trace. */
+typedef struct profile_trace {
+    uint32_t name;
+    size_t end; /* index of a sample */
+} profile_trace;
+
 typedef struct profile {
     profile_kind kind;
     stacks *stacks;
@@ -54,10 +60,13 @@ typedef struct profile {
     size_t count, room;
     gt_lookup lookup;                /* of samples */
     uint32_t recent[PROFILE_RECENT]; /* indexes of samples that were found, by a mix of their key */
-    int64_t duration;                /* of the trace, or of the time range */
+    int64_t duration;                /* of all traces, or of their time ranges */
+    profile_trace *traces;           /* profile_divide */
+    size_t trace_count, trace_room;
     bool owns_stacks;
-    bool nested; /* stacks are those of critical paths, with frames of states: path_total.h */
-    bool failed; /* memory was refused */
+    bool nested;     /* stacks are those of critical paths, with frames of states: path_total.h */
+    bool difference; /* of two sides: samples of the old one are negative */
+    bool failed;     /* memory was refused */
 } profile;
 
 /* What else than the stack makes samples different: where goroutines start; state and reason. */
@@ -117,8 +126,12 @@ void profiles_sample(profiles *r, profile_part *own, const goroutine *g, const g
 bool profiles_failed(const profiles *r);
 void profile_part_free(profile_part *own);
 
-/* Reads the trace to its end: GOTRACE_END or GOTRACE_ERROR. Free the profile in any case. */
+/* Reads the trace to its end: GOTRACE_END or GOTRACE_ERROR. The profile is zeroed, or one to which
+ * the trace is added. Free it in any case. */
 gotrace_status profile_make(profile *p, gotrace_reader *reader, const profile_options *options);
+/* The samples that were added since the last call are those of a trace with that name; what is
+ * added from now on is not added to them. */
+void profile_divide(profile *p, const char *name);
 void profile_free(profile *p);
 
 /* "running", "syscall", ..., or the reason for which it waits. */

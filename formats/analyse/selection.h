@@ -104,13 +104,14 @@ typedef struct select_range {
 
 /* A selection for one trace, and what became of it. */
 typedef struct select_job {
-    const selection *what;
+    const selection *what; /* NULL: everything */
     select_range range;
     uint64_t count; /* of selected events */
     bool failed;    /* memory was refused */
     bool too_hard;  /* matching a name of the trace reached a limit; reading ended there */
     char name[64];  /* the beginning of that name */
     bool writes;    /* what is selected is written, not shown */
+    const _Atomic bool *stop; /* NULL, or set by another thread: reading ends, without a result */
 } select_job;
 
 typedef enum select_status {

@@ -30,8 +30,10 @@ void selector_init(selector *s, const select_job *job, int version, const feed *
                     .stacks = names,
                     .beginning = version < GOTRACE_FIRST_V2,
                     .has_starts = version >= FIRST_START_STACK};
-    if (job)
+    if (job) {
         s->range = job->range;
+        s->stop = job->stop;
+    }
     idmap_init(&s->goroutines, sizeof(selected_goroutine));
     idmap_init(&s->tasks, 0);
     matcher_init(&s->function, s->what ? s->what->function : NULL, names);

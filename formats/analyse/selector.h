@@ -31,8 +31,9 @@ typedef struct selector {
     void *ctx;                           /* of add */
     uint64_t count;                      /* of selected events */
     bool failed;                         /* memory was refused */
-    bool too_hard; /* matching a name reached a limit; selects nothing from then on */
-    uint32_t hard; /* that name */
+    bool too_hard;            /* matching a name reached a limit; selects nothing from then on */
+    uint32_t hard;            /* that name */
+    const _Atomic bool *stop; /* of the job */
 } selector;
 
 /* version: of the trace. The job is borrowed; NULL: everything is selected. */
@@ -91,6 +92,12 @@ static inline bool selector_has_places(const selector *s)
 static inline bool selector_interval(selector *s, uint64_t id, uint32_t function, uint32_t stack)
 {
     return !selector_has(s, SELECT_OF_GOROUTINES) || selector_stretch(s, id, function, stack);
+}
+
+/* Whether another thread ends the reading. */
+static inline bool selector_stopped(const selector *s)
+{
+    return s->stop && *s->stop;
 }
 
 static inline bool selector_ends(const selector *s)

@@ -21,6 +21,10 @@
 /* Times are at most this (146 years), so that differences can be represented. */
 #define STATES_LATEST (INT64_MAX / 2)
 
+/* Events are that far apart only if nothing runs, or if the process itself does not: what runs is
+ * preempted after 10 ms, and the thread that does this wakes at least as often. */
+enum { SILENCE_NS = 20000000 };
+
 /* The time from one change of state to the next. */
 typedef struct interval {
     int64_t begin, end;

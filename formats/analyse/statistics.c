@@ -336,7 +336,8 @@ static gotrace_status read_events(run *r)
         add_event(r, e);
         if (r->attended && !watch_event(r, e))
             return GOTRACE_END;
-        if (++count % EVENTS_BETWEEN_CHECKS == 0 && has_failed(r))
+        if (++count % EVENTS_BETWEEN_CHECKS == 0 &&
+            (has_failed(r) || selector_stopped(&r->selector)))
             return GOTRACE_END;
     }
     if (!r->attended)

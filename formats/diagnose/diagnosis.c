@@ -70,6 +70,7 @@ enum {
 #define MOST_OF_TASKS 2.2  /* times the share of the procs */
 #define LEAST_BUSY    0.7  /* of the procs */
 #define LEAST_WASTED  0.05 /* of the time of the procs */
+#define MOST_SILENT   0.85 /* of a period: else one time without an event follows the other */
 
 static double share_of(int64_t some, int64_t whole)
 {
@@ -176,6 +177,7 @@ static void waits(maker *k, finding_cause cause, unsigned kinds, int64_t ns)
     f->stack = most->stack;
     f->function = place_of(k->m, most->stack);
     f->other_stack = most->during_stack.item;
+    f->other = place_of(k->m, f->other_stack);
     f->during = largest_of(most->during);
     f->during_share = share_of(most->during[f->during], sum_of(most->during, ~0U));
     for (size_t i = 0; i < k->wait_count; i++) {
@@ -345,6 +347,7 @@ static void leak(maker *k)
         most = made;
         f->share = (double)made / (double)s->alive;
         f->count = made;
+        f->level = (double)s->ended;
         f->function = s->function;
         f->other_stack = s->creator.item;
         f->other = place_of(k->m, s->creator.item);
@@ -444,7 +447,8 @@ static int64_t period_of(const maker *k, bool all)
         for (size_t i = 0; i < count; i++)
             regular += period > 0 && is_multiple(steps[i], period);
     }
-    return regular * 10 >= count * 8 && period / 2 > ns / (int64_t)(count + 1) ? period : 0;
+    const double silent = share_of(ns / (int64_t)(count + 1), period);
+    return regular * 10 >= count * 8 && silent < MOST_SILENT ? period : 0;
 }
 
 /* A goroutine that runs may cause short times without an event, but not regularly with others in
@@ -562,6 +566,8 @@ static void find_base(diagnosis *d, const measures *m)
 {
     const unsigned active = 1U << DO_RUN | 1U << DO_ASSIST | 1U << DO_RUNNABLE | 1U << DO_SYSCALL |
                             1U << DO_LOCK;
+    d->of_function = m->of_function;
+    d->task = m->task.item;
     d->tasks = m->tasks >= (m->chosen ? 1 : LEAST_TASKS);
     d->base_ns = d->tasks ? sum_of(m->task_ns, ~0U) : sum_of(m->ns, active);
     d->busy = share_of(sum_of(m->ns, 1U << DO_RUN | 1U << DO_ASSIST), m->procs_ns);

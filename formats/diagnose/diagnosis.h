@@ -59,7 +59,7 @@ typedef struct finding {
     int64_t ns;                  /* what it costs; 0: goroutine.leak, trace.limits */
     uint64_t count;              /* waits, calls, silences, cycles, stops, goroutines, wake-ups */
     uint32_t function;           /* where it happens, or of the goroutines that it is about */
-    uint32_t other;              /* a function: of those that wait for it */
+    uint32_t other;              /* a function: of those that wait for it, or of who has the lock */
     uint32_t stack, other_stack; /* where; what is done meanwhile */
     uint8_t during;              /* LOCK: what its holder does most meanwhile, activity_kind */
     double during_share;
@@ -75,12 +75,14 @@ typedef struct diagnosis {
     finding list[FINDING_CAUSE_COUNT]; /* those that are reported first, in the order of shares */
     size_t count;                      /* that are reported */
     bool tasks;                        /* shares are of the time of tasks */
+    bool of_function;                  /* or of goroutines of the function that was asked for */
+    uint32_t task;                     /* the type, or that function, that has most time */
     int64_t base_ns;                   /* that time, or that of goroutines */
     double crowd;           /* share of runnable time of goroutines that run for a short time */
     double busy, gc, ready; /* shares: procs that run goroutines, the collector; runnable */
 } diagnosis;
 
-/* False: memory was refused. */
+/* Names and stacks are numbers of those of the measures. False: memory was refused. */
 bool diagnosis_make(diagnosis *d, const measures *m);
 
 #endif

@@ -333,6 +333,7 @@ static void metric(pass *p, const gotrace_event *e)
     case GOTRACE_METRIC_GOMAXPROCS:
         settle(p);
         p->procs = value < UINT32_MAX ? value : UINT32_MAX;
+        p->procs_told = true;
         break;
     case GOTRACE_METRIC_HEAP_GOAL: p->goal = value; break;
     case GOTRACE_METRIC_HEAP_ALLOCATED:
@@ -342,6 +343,19 @@ static void metric(pass *p, const gotrace_event *e)
         break;
     case GOTRACE_METRIC_NONE: break;
     }
+}
+
+/* Traces of `gotrace record` have no GOMAXPROCS. */
+static void count_proc(pass *p, const gotrace_event *e)
+{
+    const bool was = e->from > GOTRACE_STATE_NOT_EXIST, is = e->to > GOTRACE_STATE_NOT_EXIST;
+    if (p->procs_told || was == is)
+        return;
+    settle(p);
+    if (is)
+        p->procs++;
+    else if (p->procs > 0)
+        p->procs--;
 }
 
 static void cycle(pass *p, const gotrace_event *e)
@@ -442,6 +456,8 @@ static void add_other(pass *p, const gotrace_event *e)
     case GOTRACE_KIND_TRANSITION:
         if (e->resource == GOTRACE_RESOURCE_GOROUTINE && gotrace_event_details(e)->text)
             label(p, e);
+        else if (e->resource == GOTRACE_RESOURCE_PROC)
+            count_proc(p, e);
         break;
     case GOTRACE_KIND_METRIC: metric(p, e); break;
     case GOTRACE_KIND_LABEL: label(p, e); break;
@@ -469,21 +485,15 @@ static bool has_failed(pass *p)
 /* Refused memory leaves everything consistent, so it is not looked for after each event. */
 enum { EVENTS_BETWEEN_CHECKS = 1024 };
 
-static gotrace_status read_events(pass *p)
+bool measures_event(measuring *p, const gotrace_event *e)
 {
-    const gotrace_event *e;
-    gotrace_status status;
-    while ((status = feed_next(&p->feed, &e)) == GOTRACE_EVENT) {
-        if (e->kind != GOTRACE_KIND_SYNC) {
-            look_for_silence(p, e);
-            p->m->events++;
-        }
-        if (!states_step(&p->states, e, interval_ends, NULL))
-            add_other(p, e);
-        if (p->m->events % EVENTS_BETWEEN_CHECKS == 0 && (has_failed(p) || p->function.too_hard))
-            return GOTRACE_END;
+    if (e->kind != GOTRACE_KIND_SYNC) {
+        look_for_silence(p, e);
+        p->m->events++;
     }
-    return status;
+    if (!states_step(&p->states, e, interval_ends, NULL))
+        add_other(p, e);
+    return p->m->events % EVENTS_BETWEEN_CHECKS != 0 || !(has_failed(p) || p->function.too_hard);
 }
 
 /* Adds up what is known of each start function. */
@@ -509,65 +519,90 @@ static void add_up(pass *p)
     }
 }
 
-gotrace_status measures_read(measures *m, gotrace_reader *reader, size_t threads,
-                             select_job *select, const char *task)
+measuring *measures_begin(measures *m, gotrace_reader *reader, const select_job *select,
+                          const char *task)
 {
-    /* If indexing fails, reading reports the same error. */
-    gotrace_reader_index(reader);
     const select_range *wanted = &select->range;
     const gotrace_summary *summary = gotrace_reader_summary(reader);
-    pass p = {.m = m,
-              .task = task,
-              .waste_begin = STATES_NEVER,
-              .last = wanted->from > 0 ? wanted->from : 0};
-    const states_user user = {&p, goroutine_begins, interval_ends, goroutine_ends, NULL};
+    pass *p = malloc(sizeof *p);
+    m->failed |= !p;
+    if (!p)
+        return NULL;
+    *p = (pass){.m = m,
+                .task = task,
+                .waste_begin = STATES_NEVER,
+                .last = wanted->from > 0 ? wanted->from : 0};
+    const states_user user = {p, goroutine_begins, interval_ends, goroutine_ends, NULL};
     m->version = summary->version;
     m->chosen = task || select->what->function;
     m->of_function = select->what->function && !task;
-    p.interrupts = m->version >= FIRST_PREEMPTED &&
-                   (m->version >= GOTRACE_FIRST_V2 || !summary->writer ||
-                    strcmp(summary->writer, "Go") == 0);
-    feed_init(&p.feed, reader, false, threads);
-    stacks_begin(m->stacks, &p.feed);
-    states_init(&p.states, m->version, m->stacks, sizeof(measured), &user);
-    states_restrict(&p.states, wanted->from, wanted->until);
-    p.settled = p.last;
-    p.worker_function = stacks_name(m->stacks, "runtime.gcBgMarkWorker",
-                                    strlen("runtime.gcBgMarkWorker"));
-    idmap_init(&p.tasks, sizeof(open_task));
-    matcher_init(&p.function, select->what->function, m->stacks);
-    gotrace_status status = read_events(&p);
-    if (!has_failed(&p)) {
-        settle(&p);
-        end_waste(&p);
-        m->begin = wanted->from > 0 ? wanted->from : 0;
-        /* Events of v1 that take no time may be later than the last one that does. */
-        m->end = p.states.time > p.last ? p.states.time : p.last;
-        m->duration = m->end > m->begin + m->silent_ns ? m->end - m->begin - m->silent_ns : 0;
-        states_end(&p.states);
-        add_up(&p);
-        has_failed(&p);
-    }
-    select->too_hard = p.function.too_hard;
-    if (p.function.too_hard) {
-        size_t size;
-        const char *name = stacks_text(m->stacks, p.function.hard, &size);
-        snprintf(select->name, sizeof select->name, "%.*s", (int)(size < 60 ? size : 60), name);
-    }
-    matcher_free(&p.function);
-    free(p.blocked);
-    idmap_free(&p.tasks);
-    states_free(&p.states);
-    feed_free(&p.feed);
-    return status;
+    p->interrupts = m->version >= FIRST_PREEMPTED &&
+                    (m->version >= GOTRACE_FIRST_V2 || !summary->writer ||
+                     strcmp(summary->writer, "Go") == 0);
+    states_init(&p->states, m->version, m->stacks, sizeof(measured), &user);
+    states_restrict(&p->states, wanted->from, wanted->until);
+    p->settled = p->last;
+    p->worker_function = stacks_name(m->stacks, "runtime.gcBgMarkWorker",
+                                     strlen("runtime.gcBgMarkWorker"));
+    idmap_init(&p->tasks, sizeof(open_task));
+    matcher_init(&p->function, select->what->function, m->stacks);
+    return p;
 }
 
-measures *measures_new(void)
+void measures_end(measuring *p, select_job *select)
+{
+    measures *m = p->m;
+    if (!has_failed(p)) {
+        settle(p);
+        end_waste(p);
+        m->begin = select->range.from > 0 ? select->range.from : 0;
+        /* Events of v1 that take no time may be later than the last one that does. */
+        m->end = p->states.time > p->last ? p->states.time : p->last;
+        m->duration = m->end > m->begin + m->silent_ns ? m->end - m->begin - m->silent_ns : 0;
+        states_end(&p->states);
+        add_up(p);
+        has_failed(p);
+    }
+    if (p->function.too_hard) {
+        size_t size;
+        const char *name = stacks_text(m->stacks, p->function.hard, &size);
+        snprintf(select->name, sizeof select->name, "%.*s", (int)(size < 60 ? size : 60), name);
+        select->too_hard = true;
+    }
+    matcher_free(&p->function);
+    free(p->blocked);
+    idmap_free(&p->tasks);
+    states_free(&p->states);
+    free(p);
+}
+
+gotrace_status measures_read(measures *m, gotrace_reader *reader, size_t threads,
+                             select_job *select, const char *task)
+{
+    const gotrace_event *e;
+    gotrace_status status = GOTRACE_END;
+    feed events;
+    /* If indexing fails, reading reports the same error. */
+    gotrace_reader_index(reader);
+    measuring *p = measures_begin(m, reader, select, task);
+    if (!p)
+        return GOTRACE_END;
+    feed_init(&events, reader, false, threads);
+    stacks_begin(m->stacks, &events);
+    while ((status = feed_next(&events, &e)) == GOTRACE_EVENT && measures_event(p, e))
+        ;
+    measures_end(p, select);
+    feed_free(&events);
+    return status == GOTRACE_ERROR ? GOTRACE_ERROR : GOTRACE_END;
+}
+
+measures *measures_new(stacks *names)
 {
     measures *m = calloc(1, sizeof *m);
     if (!m)
         return NULL;
-    m->stacks = stacks_new(STACKS_BY_LINE);
+    m->owns_stacks = !names;
+    m->stacks = names ? names : stacks_new(STACKS_BY_LINE);
     idmap_init(&m->waits, sizeof(wait_figure));
     if (m->stacks)
         return m;
@@ -579,7 +614,7 @@ void measures_free(measures *m)
 {
     if (!m)
         return;
-    if (m->stacks)
+    if (m->stacks && m->owns_stacks)
         stacks_free(m->stacks);
     figures_free(&m->stages, NULL);
     idmap_free(&m->waits);

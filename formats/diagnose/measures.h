@@ -8,27 +8,8 @@
 #ifndef DIAGNOSE_MEASURES_H
 #define DIAGNOSE_MEASURES_H
 
+#include "formats/analyse/doing.h"
 #include "formats/analyse/figures.h"
-
-/* What a goroutine does at a time. Those from DO_LOCK on are waits, by what is waited for. */
-typedef enum activity_kind {
-    DO_RUN,
-    DO_ASSIST, /* runs, in a mark assist */
-    DO_RUNNABLE,
-    DO_SYSCALL,
-    DO_LOCK,    /* a Mutex or RWMutex */
-    DO_JOIN,    /* a WaitGroup */
-    DO_COND,    /* a Cond */
-    DO_CHANNEL, /* a channel or select */
-    DO_NETWORK,
-    DO_SLEEP,
-    DO_GC, /* the garbage collector */
-    DO_OTHER,
-    DO_KINDS
-} activity_kind;
-
-/* Whether another goroutine ends such a wait. */
-#define DO_FOR_OTHERS (1U << DO_LOCK | 1U << DO_JOIN | 1U << DO_COND | 1U << DO_CHANNEL)
 
 /* The item that has most of a sum, found without storing the others: exact if it has more than
  * half (Boyer and Moore's majority vote). */
@@ -102,11 +83,12 @@ typedef struct stop_measure {
 
 typedef struct measures {
     stacks *stacks;
+    bool owns_stacks;
     int version;
     uint64_t events;
     int64_t begin, end; /* of the time range, ns since the start of the trace */
     int64_t duration;   /* without silences */
-    int64_t procs_ns;   /* of all procs: GOMAXPROCS times the duration */
+    int64_t procs_ns;   /* of all procs: their number (GOMAXPROCS) times the duration */
     figures stages;     /* stage */
     idmap waits;        /* wait_figure */
     int64_t ns[DO_KINDS], task_ns[DO_KINDS]; /* of all goroutines but the runtime's */

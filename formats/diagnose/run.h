@@ -45,16 +45,16 @@ typedef struct blocked {
     uint32_t creator, stack;
 } blocked;
 
-typedef struct pass {
+typedef struct measuring {
     measures *m;
-    feed feed;
     states states;
     idmap tasks; /* open_task */
     const char *task;
     matcher function;           /* its pattern: NULL: goroutines of tasks count */
     bool interrupts;            /* Go's runtime interrupts loops, if the program has one: */
     bool of_go;                 /* a goroutine of Go's runtime was seen */
-    uint64_t procs;             /* GOMAXPROCS; 0: not known yet */
+    uint64_t procs;             /* GOMAXPROCS, or how many there are if that is not in the trace */
+    bool procs_told;            /* it is GOMAXPROCS */
     uint64_t running, runnable; /* goroutines */
     int64_t settled;            /* the sums are complete until then */
     int64_t waste_begin;        /* STATES_NEVER: no proc is idle that could run a goroutine */

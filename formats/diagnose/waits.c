@@ -1,6 +1,4 @@
 /* waits.c - waits and system calls by stack, and what those did who ended them. */
-#include <string.h>
-
 #include "formats/diagnose/run.h"
 
 enum {
@@ -8,40 +6,6 @@ enum {
      */
     FUTILE_RUN = 20 * 1000 /* ns */
 };
-
-/* Whether one of the innermost frames is of a function whose name begins like that. */
-static bool is_in(const pass *p, uint32_t stack, const char *prefix)
-{
-    enum { FRAMES = 6 };
-    const size_t length = strlen(prefix), depth = stacks_depth(p->m->stacks, stack);
-    for (size_t n = 0; n < depth && n < FRAMES; n++) {
-        size_t size;
-        const char *name = stacks_text(p->m->stacks,
-                                       stacks_frame_at(p->m->stacks, stack, n)->function, &size);
-        if (size >= length && memcmp(name, prefix, length) == 0)
-            return true;
-    }
-    return false;
-}
-
-static uint8_t kind_of_wait(const pass *p, uint32_t reason, uint32_t stack)
-{
-    const stacks *names = p->m->stacks;
-    if (stacks_name_is(names, reason, "network"))
-        return DO_NETWORK;
-    if (stacks_name_is(names, reason, "sleep"))
-        return DO_SLEEP;
-    if (stacks_name_has(names, reason, "GC") || is_in(p, stack, "runtime.gc"))
-        return DO_GC;
-    if (stacks_name_has(names, reason, "chan") || stacks_name_is(names, reason, "select"))
-        return DO_CHANNEL;
-    /* It waits for the lock of the Cond, too. */
-    if (stacks_name_has(names, reason, "Cond") || is_in(p, stack, "sync.(*Cond)"))
-        return DO_COND;
-    if (!stacks_name_has(names, reason, "sync"))
-        return DO_OTHER;
-    return is_in(p, stack, "sync.(*WaitGroup)") ? DO_JOIN : DO_LOCK;
-}
 
 static wait_figure *wait_of(pass *p, uint8_t state, uint32_t reason, uint32_t stack)
 {
@@ -58,7 +22,8 @@ static wait_figure *wait_of(pass *p, uint8_t state, uint32_t reason, uint32_t st
     }
     f->stack = stack;
     f->sends = state == GOTRACE_STATE_WAITING && stacks_name_is(p->m->stacks, reason, "chan send");
-    f->kind = state == GOTRACE_STATE_SYSCALL ? DO_SYSCALL : kind_of_wait(p, reason, stack);
+    f->kind = state == GOTRACE_STATE_SYSCALL ? DO_SYSCALL
+                                             : doing_of_wait(p->m->stacks, reason, stack);
     return f;
 }
 

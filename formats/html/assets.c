@@ -1,17 +1,18 @@
-/* assets.c - report.css and report.js, which the Makefile converts to what is included here. */
+/* assets.c - report.css and report.js, with what it imports, which the Makefile converts to what is
+ * included here. */
 #include "formats/html/html.h"
 
 const char html_style[] = {
-#include "report.css.inc"
+#include "formats/html/report.css.inc"
 };
 const char html_script[] = {
-#include "report.js.inc"
+#include "bundle/report.js.inc"
 };
 const size_t html_style_size = sizeof html_style;
 const size_t html_script_size = sizeof html_script;
 const char html_style_hash[] =
-#include "report.css.hash"
+#include "formats/html/report.css.hash"
     ;
 const char html_script_hash[] =
-#include "report.js.hash"
+#include "bundle/report.js.hash"
     ;

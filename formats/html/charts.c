@@ -33,14 +33,14 @@ static void put_axis(const html *h, int64_t length)
 {
     out *o = h->out;
     out_str(o, "<div class=\"axis\" aria-hidden=\"true\"><span>");
-    if (h->origin > 0)
-        html_duration(o, h->origin);
+    if (h->trace->origin > 0)
+        html_duration(o, h->trace->origin);
     else
         out_char(o, '0');
     out_str(o, "</span><span>");
-    html_duration(o, h->origin + length / 2);
+    html_duration(o, h->trace->origin + length / 2);
     out_str(o, "</span><span>");
-    html_duration(o, h->origin + length);
+    html_duration(o, h->trace->origin + length);
     out_str(o, "</span></div>\n");
 }
 
@@ -50,7 +50,7 @@ static void put_column(const html *h, size_t column, unsigned shift)
     out *o = h->out;
     out_printf(o, "<rect class=\"hit\" x=\"%zu\" width=\"1\" height=\"%d\"><title>from ", column,
                HEIGHT);
-    html_duration(o, h->origin + (int64_t)((uint64_t)column << shift));
+    html_duration(o, h->trace->origin + (int64_t)((uint64_t)column << shift));
     out_str(o, ": ");
 }
 
@@ -111,7 +111,7 @@ static void put_states(html *h, int64_t duration)
         {ACTIVITY_WAITING, "Waiting goroutines", "average number that are blocked", "waiting"},
         {ACTIVITY_GC, "Garbage collection", "share of the time in which a cycle is active", "gc"},
     };
-    const activity *a = &h->activity;
+    const activity *a = &h->trace->activity;
     for (size_t n = 0; n < ACTIVITY_KINDS; n++) {
         const unsigned kind = charts[n].kind;
         strip c = {charts[n].name, charts[n].what,     charts[n].class, {0}, 0,
@@ -127,7 +127,7 @@ static void put_states(html *h, int64_t duration)
 
 static void put_heap(html *h, int64_t duration)
 {
-    const activity *a = &h->activity;
+    const activity *a = &h->trace->activity;
     strip heap = {"Heap", "largest size of the live heap", "heap", {0}, 0, true, false};
     strip goal = {"Heap goal", "size at which a cycle ends", "heap", {0}, 0, true, false};
     heap.count = goal.count = activity_count(a, duration);
@@ -144,24 +144,28 @@ static void put_heap(html *h, int64_t duration)
         put_strip(h, &goal, a->shift, duration);
 }
 
+static void put_overview(html *h)
+{
+    const int64_t duration = html_figure(h)->duration;
+    if (duration <= 0) {
+        out_printf(h->out, "<p>Nothing happens in this %s.</p>\n", h->what ? "time" : "trace");
+        return;
+    }
+    put_states(h, duration);
+    if (h->whole)
+        put_heap(h, duration);
+    put_axis(h, duration);
+}
+
 void html_overview(html *h)
 {
-    const trace_figure *t = &h->s->traces[0];
     out *o = h->out;
     out_printf(
         o,
         "<section id=\"overview\">\n<h2>Overview</h2>\n<p>What the goroutines do%s, over the "
         "time of the %s. Each chart has its own scale.</p>\n",
-        h->whole ? ", the garbage collector and the heap" : "",
-        h->job->select ? "report" : "trace");
-    if (t->duration > 0) {
-        put_states(h, t->duration);
-        if (h->whole)
-            put_heap(h, t->duration);
-        put_axis(h, t->duration);
-    } else {
-        out_printf(o, "<p>Nothing happens in this %s.</p>\n", h->job->select ? "time" : "trace");
-    }
+        h->whole ? ", the garbage collector and the heap" : "", h->what ? "report" : "trace");
+    html_each_trace(h, put_overview);
     out_str(o, "</section>\n");
 }
 
@@ -231,7 +235,7 @@ static void put_each_proc(html *h)
     static const char *const columns[] = {"#Proc",        "#Idle",      "#Scheduler",
                                           "#Goroutine",   "#GC worker", "#Mark assist",
                                           "#System call", NULL};
-    const trace_figure *t = &h->s->traces[0];
+    const trace_figure *t = html_figure(h);
     out *o = h->out;
     size_t count = html_rows(h, t->proc_count, HTML_PROCS, "overview");
     html_table(o, "Time of each proc", "sorts", columns);
@@ -250,21 +254,18 @@ static void put_each_proc(html *h)
     html_table_end(o);
 }
 
-void html_procs(html *h)
+static void put_procs(html *h)
 {
     static const char *const columns[] = {"A proc ...", "#Share", "#Time", NULL};
-    const trace_figure *t = &h->s->traces[0];
+    const trace_figure *t = html_figure(h);
     const load *l = &t->load;
     out *o = h->out;
     double all = 0;
     for (size_t k = 0; k < PROC_STATES; k++)
         all += (double)l->sums[k];
-    if (t->duration <= 0 || all <= 0 || !h->whole)
+    if (t->duration <= 0 || all <= 0)
         return;
     size_t spans = (size_t)((t->duration - 1) >> l->shift) + 1;
-    out_str(o,
-            "<section id=\"procs\">\n<h2>Procs</h2>\n<p>How the procs (the P of the scheduler, at "
-            "most GOMAXPROCS) spend their time, all of them together.</p>\n");
     put_load(h, l, spans, t->duration);
     put_axis(h, t->duration);
     html_table(o, "Time of all procs", "sorts", columns);
@@ -282,7 +283,26 @@ void html_procs(html *h)
     }
     html_table_end(o);
     put_each_proc(h);
-    out_str(o, "</section>\n");
+}
+
+bool html_has_procs(const html *h)
+{
+    int64_t all = 0;
+    for (size_t i = 0; h->whole && i < h->s->trace_count; i++)
+        for (size_t k = 0; h->s->traces[i].duration > 0 && k < PROC_STATES; k++)
+            all |= h->s->traces[i].load.sums[k];
+    return all > 0;
+}
+
+void html_procs(html *h)
+{
+    if (!html_has_procs(h))
+        return;
+    out_str(h->out,
+            "<section id=\"procs\">\n<h2>Procs</h2>\n<p>How the procs (the P of the scheduler, at "
+            "most GOMAXPROCS) spend their time, all of them together.</p>\n");
+    html_each_trace(h, put_procs);
+    out_str(h->out, "</section>\n");
 }
 
 /* ---- distributions ----------------------------------------------------------------------------
@@ -358,11 +378,11 @@ static void put_curve(out *o, const trace_figure *t)
     out_str(o, "</svg>\n");
 }
 
-void html_utilization(html *h)
+static void put_utilization(html *h)
 {
     static const char *const columns[] = {"#Window", "#Least share", "#Sweeping counts as GC",
                                           "Worst window", NULL};
-    const trace_figure *t = &h->s->traces[0];
+    const trace_figure *t = html_figure(h);
     out *o = h->out;
     if (!t->utilized[0])
         return;
@@ -380,8 +400,13 @@ void html_utilization(html *h)
             html_share(o, t->least[k][w]);
         }
         out_str(o, "<td>");
-        html_window(o, t->least_at[0][w], utilization_widths[w]);
+        html_window(h, (size_t)(h->trace - h->traces), t->least_at[0][w], utilization_widths[w]);
         out_str(o, "</tr>\n");
     }
     html_table_end(o);
+}
+
+void html_utilization(html *h)
+{
+    html_each_trace(h, put_utilization);
 }

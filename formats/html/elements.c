@@ -170,20 +170,6 @@ static void put_time(out *o, int64_t ns)
     out_printf(o, "%" PRId64 "ns", ns);
 }
 
-void html_window(out *o, int64_t begin, int64_t ns)
-{
-    int64_t margin = ns / 4 + 1000, end;
-    int64_t from = begin > margin ? begin - margin : 0;
-    if (begin < 0 || __builtin_add_overflow(begin, ns, &end) ||
-        __builtin_add_overflow(end, margin, &end))
-        return;
-    out_str(o, "<code class=\"window\"><span>--from ");
-    put_time(o, from);
-    out_str(o, "</span> <span>--until ");
-    put_time(o, end);
-    out_str(o, "</span></code>");
-}
-
 /* A word for the shell. */
 static void put_word(out *o, const char *word)
 {
@@ -206,19 +192,76 @@ static void put_word(out *o, const char *word)
     html_text(o, "'", 1, 1);
 }
 
-void html_file(html *h)
+void html_file(html *h, size_t trace)
 {
-    if (h->job->name[0] == '<')
+    const char *name = h->s->traces[trace].name;
+    if (name[0] == '<')
         out_str(h->out, "FILE");
     else
-        put_word(h->out, h->job->name);
+        put_word(h->out, name);
+}
+
+void html_files(html *h)
+{
+    if (html_is_several(h))
+        out_str(h->out, "FILE ...");
+    else
+        html_file(h, 0);
+}
+
+static void put_trace_name(html *h, size_t trace)
+{
+    const char *name = h->s->traces[trace].name;
+    html_text(h->out, name, strlen(name), HTML_NAME);
+}
+
+void html_each_trace(html *h, void (*put)(html *h))
+{
+    const size_t count = h->s->trace_count;
+    for (size_t i = 0; i < count && i < HTML_TRACES; i++) {
+        h->trace = &h->traces[i];
+        if (count > 1) {
+            out_printf(h->out, "<details class=\"trace\"%s>\n<summary>", i ? "" : " open");
+            put_trace_name(h, i);
+            out_str(h->out, "</summary>\n");
+        }
+        put(h);
+        out_str(h->out, count > 1 ? "</details>\n" : "");
+    }
+    if (count > HTML_TRACES)
+        out_printf(h->out, "<p>The first %d of %zu traces.</p>\n", HTML_TRACES, count);
+}
+
+void html_window(html *h, size_t trace, int64_t begin, int64_t ns)
+{
+    out *o = h->out;
+    int64_t margin = ns / 4 + 1000, end;
+    int64_t from = begin > margin ? begin - margin : 0;
+    if (html_is_several(h)) {
+        put_trace_name(h, trace);
+        out_str(o, "<br>");
+    }
+    if (begin < 0 || __builtin_add_overflow(begin, ns, &end) ||
+        __builtin_add_overflow(end, margin, &end))
+        return;
+    out_str(o, "<code class=\"window\"");
+    if (html_is_several(h)) {
+        out_str(o, " data-file=\"");
+        html_file(h, trace);
+        out_char(o, '"');
+    }
+    out_str(o, "><span>--from ");
+    put_time(o, from);
+    out_str(o, "</span> <span>--until ");
+    put_time(o, end);
+    out_str(o, "</span></code>");
 }
 
 void html_selection(html *h)
 {
     const char *before = "";
-    for (size_t by = 0; h->job->select && by < SELECT_COUNT; by++) {
-        const char *text = h->job->select->what->texts[by];
+    for (size_t by = 0; h->what && by < SELECT_COUNT; by++) {
+        const char *text = h->what->texts[by];
         if (!text)
             continue;
         out_printf(h->out, "%s--%s ", before, select_option(by));

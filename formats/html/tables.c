@@ -14,8 +14,8 @@ size_t html_rows(html *h, size_t count, size_t most, const char *section)
                "<p>The first %zu of %zu rows; all of them: <code>gotrace stat --only %s --top 0 ",
                most, count, section);
     html_selection(h);
-    out_str(h->out, h->job->select ? " " : "");
-    html_file(h);
+    out_str(h->out, h->what ? " " : "");
+    html_files(h);
     out_str(h->out, "</code></p>\n");
     return most;
 }
@@ -223,7 +223,7 @@ void html_scheduling(html *h)
         out_str(o, "<td>");
         put_meanwhile(o, h->s->worst[i].procs_ns);
         out_str(o, "<td>");
-        html_window(o, w->begin, w->ns);
+        html_window(h, w->trace, w->begin, w->ns);
         out_str(o, "</tr>\n");
     }
     html_table_end(o);
@@ -366,7 +366,7 @@ static void put_stop(html *h, const stop_figure *f)
         out_char(o, '-');
     }
     out_str(o, "<td>");
-    html_window(o, longest->begin, longest->ns);
+    html_window(h, longest->trace, longest->begin, longest->ns);
     out_str(o, "</tr>\n");
 }
 
@@ -406,15 +406,39 @@ static void put_stops(html *h)
     free(list);
 }
 
+/* What the collector did in all traces. */
+static trace_figure sum_of_collectors(const html *h)
+{
+    trace_figure sum = {.name = NULL};
+    for (size_t i = 0; i < h->s->trace_count; i++) {
+        const trace_figure *t = &h->s->traces[i];
+        sum.cycles += t->cycles;
+        sum.cycle_ns = sum_of_times(sum.cycle_ns, t->cycle_ns);
+        if (t->longest_cycle > sum.longest_cycle)
+            sum.longest_cycle = t->longest_cycle;
+        sum.partial_cycles.count += t->partial_cycles.count;
+        sum.partial_cycles.ns = sum_of_times(sum.partial_cycles.ns, t->partial_cycles.ns);
+        for (size_t k = 0; k < WORKER_KINDS; k++)
+            sum.worker_ns[k] = sum_of_times(sum.worker_ns[k], t->worker_ns[k]);
+        sum.assist_ns = sum_of_times(sum.assist_ns, t->assist_ns);
+        sum.sweep_ns = sum_of_times(sum.sweep_ns, t->sweep_ns);
+        sum.load.sums[PROC_ASSIST] = sum_of_times(sum.load.sums[PROC_ASSIST],
+                                                  t->load.sums[PROC_ASSIST]);
+    }
+    return sum;
+}
+
 void html_collector(html *h)
 {
-    const trace_figure *t = &h->s->traces[0];
+    const trace_figure sum = sum_of_collectors(h), *t = &sum;
     out *o = h->out;
     if (!h->whole)
         return;
     out_str(o, "<section id=\"gc\">\n<h2>Garbage collection</h2>\n");
     out_printf(o, "<p>%" PRIu64 " cycle%s began and ended in the %s.", t->cycles, plural(t->cycles),
-               h->job->select ? "time range" : "trace");
+               h->what              ? "time range"
+               : html_is_several(h) ? "traces"
+                                    : "trace");
     if (t->partial_cycles.count > 0)
         out_printf(o, " Of %" PRIu64 " more the begin or the end is not in it.",
                    t->partial_cycles.count);
@@ -460,7 +484,7 @@ static void put_spans(html *h, const figures *spans, const char *section, const 
         if (f->slow_count > 0) {
             html_cell_id(o, f->slowest[0].id);
             out_str(o, "<td>");
-            html_window(o, f->slowest[0].begin, f->slowest[0].ns);
+            html_window(h, f->slowest[0].trace, f->slowest[0].begin, f->slowest[0].ns);
         } else {
             out_str(o, "<td class=\"n\" data-v=\"0\">-<td>");
         }

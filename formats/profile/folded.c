@@ -39,15 +39,21 @@ static void write_folded(const convert_job *job, const profile *p)
 
 static gotrace_status convert_to_folded(const convert_job *job)
 {
-    return profile_convert(job, STACKS_BY_FUNCTION, PROFILE_FUNCTION, write_folded);
+    return profile_convert(job, STACKS_BY_FUNCTION, PROFILE_FUNCTION, false, write_folded);
+}
+
+static void end_series(const convert_job *job)
+{
+    profile_convert_end(job, write_folded);
 }
 
 const format format_folded = {
     .name = "folded",
     .extensions = (const char *const[]){".folded", NULL},
     .summary = "profile: stacks and nanoseconds, for flamegraph.pl",
+    .several = true,
     .profiles = true,
     .viewer_bytes = UINT64_MAX,
-    .instead = "write a profile for each; concatenated, they are one profile",
     .run = convert_to_folded,
+    .end_series = end_series,
 };

@@ -53,7 +53,9 @@ enum {
     X(WALL, "wall")                                                                                \
     X(TRACE, "trace")                                                                              \
     X(FUNCTION, "start function")                                                                  \
-    X(STATE, "state")
+    X(STATE, "state")                                                                              \
+    X(BASE, "pprof::base")                                                                         \
+    X(TRUE, "true")
 
 enum {
     STRING_EMPTY,
@@ -103,7 +105,8 @@ static void put_label(protobuf *w, unsigned key, uint64_t string)
     protobuf_close(w, mark);
 }
 
-static void put_sample(protobuf *w, const profile *p, const profile_sample *s)
+/* trace: a name; 0: there is only one. */
+static void put_sample(protobuf *w, const profile *p, const profile_sample *s, uint32_t trace)
 {
     size_t depth = stacks_depth(p->stacks, s->stack), mark = protobuf_open(w, FIELD_SAMPLE);
     if (depth > MOST_FRAMES && !p->nested)
@@ -117,6 +120,10 @@ static void put_sample(protobuf *w, const profile *p, const profile_sample *s)
     put_label(w, STRING_FUNCTION, string_of(s->function));
     put_label(w, STRING_STATE,
               s->reason ? string_of(s->reason) : (uint64_t)STRING_STATES + s->state);
+    /* So pprof knows of what changes are shares. */
+    if (p->difference && s->ns < 0)
+        put_label(w, STRING_BASE, STRING_TRUE);
+    put_label(w, STRING_TRACE, string_of(trace));
     protobuf_close(w, mark);
     protobuf_flush(w);
 }
@@ -177,7 +184,12 @@ static void put_strings(protobuf *w, const convert_job *job, const profile *p)
     size_t size;
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         put_string(w, own[i], strlen(own[i]));
-    put_string(w, job->name, strlen(job->name));
+    if (p->trace_count > 0) {
+        const char *first = stacks_text(p->stacks, p->traces[0].name, &size);
+        put_string(w, first, size);
+    } else {
+        put_string(w, job->name, strlen(job->name));
+    }
     for (unsigned i = 0; i < GOTRACE_STATE_IDLE; i++) {
         const char *name = gotrace_state_name((gotrace_state)i);
         put_string(w, name, strlen(name));
@@ -192,7 +204,8 @@ static void put_strings(protobuf *w, const convert_job *job, const profile *p)
 static uint64_t wall_time(const convert_job *job)
 {
     enum { NANO = 1000000000 };
-    const gotrace_generation_summary *g = gotrace_reader_generation(job->reader, 0);
+    const gotrace_generation_summary *g = job->reader ? gotrace_reader_generation(job->reader, 0)
+                                                      : NULL;
     return g && g->has_clocks && g->wall_seconds < INT64_MAX / NANO
                ? g->wall_seconds * NANO + g->wall_nanoseconds
                : 0;
@@ -208,12 +221,15 @@ static void write_pprof(const convert_job *job, const profile *p)
         return;
     }
     put_types(&w, p);
-    for (size_t i = 0; i < p->count; i++)
-        put_sample(&w, p, &p->samples[i]);
+    for (size_t i = 0, trace = 0; i < p->count; i++) {
+        while (trace < p->trace_count && i >= p->traces[trace].end)
+            trace++;
+        put_sample(&w, p, &p->samples[i], trace < p->trace_count ? p->traces[trace].name : 0);
+    }
     put_mapping(&w);
     put_locations(&w, p, has_function);
     put_strings(&w, job, p);
-    if (wall_time(job))
+    if (!job->series && wall_time(job))
         protobuf_uint(&w, FIELD_TIME_NANOS, wall_time(job));
     protobuf_uint(&w, FIELD_DURATION_NANOS, (uint64_t)p->duration);
     bool cpu = p->kind == PROFILE_CPU;
@@ -227,7 +243,12 @@ static void write_pprof(const convert_job *job, const profile *p)
 
 static gotrace_status convert_to_pprof(const convert_job *job)
 {
-    return profile_convert(job, STACKS_BY_ADDRESS, 0, write_pprof);
+    return profile_convert(job, STACKS_BY_ADDRESS, 0, true, write_pprof);
+}
+
+static void end_series(const convert_job *job)
+{
+    profile_convert_end(job, write_pprof);
 }
 
 const format format_pprof = {
@@ -235,8 +256,9 @@ const format format_pprof = {
     .extensions = (const char *const[]){".pb", ".pprof", NULL},
     .summary = "profile for go tool pprof; OUT.pb.gz is compressed",
     .binary = true,
+    .several = true,
     .profiles = true,
     .viewer_bytes = UINT64_MAX,
-    .instead = "write a profile for each; 'go tool pprof' adds several up",
     .run = convert_to_pprof,
+    .end_series = end_series,
 };

@@ -62,15 +62,22 @@ static void write_speedscope(const convert_job *job, const profile *p)
 
 static gotrace_status convert_to_speedscope(const convert_job *job)
 {
-    return profile_convert(job, STACKS_BY_LINE, PROFILE_FUNCTION | PROFILE_STATE, write_speedscope);
+    return profile_convert(job, STACKS_BY_LINE, PROFILE_FUNCTION | PROFILE_STATE, false,
+                           write_speedscope);
+}
+
+static void end_series(const convert_job *job)
+{
+    profile_convert_end(job, write_speedscope);
 }
 
 const format format_speedscope = {
     .name = "speedscope",
     .extensions = (const char *const[]){".speedscope.json", NULL},
     .summary = "profile: JSON for https://www.speedscope.app",
+    .several = true,
     .profiles = true,
     .viewer_bytes = UINT64_MAX,
-    .instead = "write a profile for each",
     .run = convert_to_speedscope,
+    .end_series = end_series,
 };

@@ -15,9 +15,11 @@ func init() {
 }
 
 // One goroutine of a pipeline has more to do than the others, which wait for it.
-func slowStage(s int) {
+func slowStage(s int) { slowLine(s, 0).run() }
+
+func slowLine(s int, leak int) line {
 	other := us(s, 80, 40, 10)
-	line{batch: 1, parse: other, dedup: 400 * time.Microsecond, save: other}.run()
+	return line{batch: 1, parse: other, dedup: 400 * time.Microsecond, save: other, leak: leak}
 }
 
 // Requests are passed to too few goroutines, which wait for the network.

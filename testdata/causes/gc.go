@@ -19,6 +19,10 @@ func init() {
 		heapGoal(at(s, 25, 15, 5))
 		pool(2, 0, func(context.Context, int) { decode(10) })
 	}}
+	programs["gc.cpu-crowd"] = program{run: func(s int) {
+		heapGoal(at(s, 15, 10, 5))
+		pool(6, 0, func(context.Context, int) { decode(10) })
+	}}
 	programs["gc.cpu-cli"] = program{run: func(s int) {
 		heapGoal(at(s, 25, 15, 5))
 		for i := 0; i < 2; i++ {

@@ -14,11 +14,10 @@ func init() {
 	programs["goroutine.leak-pool"] = program{run: heartbeats}
 	programs["goroutine.leak-pipeline"] = program{run: func(s int) {
 		line{5 * time.Millisecond, 3, 300 * time.Microsecond, 100 * time.Microsecond, 200 * time.Microsecond,
-			func(n int) {
-				if n%at(s, 20, 6, 2) == 0 {
-					go notify(make(chan bool))
-				}
-			}}.run()
+			at(s, 20, 6, 2)}.run()
+	}}
+	programs["goroutine.leak-stage"] = program{run: func(s int) {
+		slowLine(3, at(s, 50, 25, 10)).run()
 	}}
 	programs["goroutine.leak-client"] = program{run: openBodies}
 	programs["goroutine.leak-lock"] = program{run: stuck}

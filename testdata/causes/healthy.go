@@ -16,7 +16,7 @@ func init() {
 	programs["healthy-http"] = program{run: healthyServer}
 	programs["healthy-pipeline"] = program{run: func(s int) {
 		line{ms(s, 10, 8, 5), at(s, 1, 4, 6), 300 * time.Microsecond, 100 * time.Microsecond,
-			200 * time.Microsecond, nil}.run()
+			200 * time.Microsecond, 0}.run()
 	}}
 	programs["healthy-pool"] = program{run: healthyPool}
 	programs["healthy-cli"] = program{run: func(s int) { go at(s, oneLoop, readFiles, twoHalves)() }}

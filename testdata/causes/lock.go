@@ -10,6 +10,7 @@ import (
 
 func init() {
 	programs["lock.contended-http"] = program{run: sessions}
+	programs["network.wait-sessions"] = program{run: fixedSessions}
 	programs["lock.contended-pool"] = program{run: counters}
 	programs["lock.contended-log"] = program{run: logging}
 	programs["lock.contended-short"] = program{run: func(s int) {
@@ -42,6 +43,24 @@ func sessions(s int) {
 	sessions := &store{}
 	serve(12, 10*time.Millisecond, func(_ context.Context, n int) {
 		sessions.lookup(n%at(s, 10, 5, 2) == 0)
+		compute(300 * time.Microsecond)
+	})
+}
+
+// The same after the fix: the mutex is not held during the fetch.
+func (s *store) lookupFixed(expired bool) {
+	if expired {
+		fetch(15 * time.Millisecond)
+	}
+	s.mu.Lock()
+	compute(20 * time.Microsecond)
+	s.mu.Unlock()
+}
+
+func fixedSessions(s int) {
+	sessions := &store{}
+	serve(12, 10*time.Millisecond, func(_ context.Context, n int) {
+		sessions.lookupFixed(n%at(s, 10, 5, 2) == 0)
 		compute(300 * time.Microsecond)
 	})
 }

@@ -2,7 +2,7 @@
 
 // The program is slow for one reason, or healthy, and records a trace of itself. Go 1.19 and later.
 //
-//	causes [-duration D] VARIANT FILE
+//	causes [-duration D] [-freeze] VARIANT FILE
 //	causes -list
 //
 // A variant is CAUSE-SHAPE-STRENGTH, such as lock.contended-http-2; README.md describes them. Work
@@ -105,6 +105,7 @@ func record(name string, duration time.Duration) {
 
 func main() {
 	duration := flag.Duration("duration", 1200*time.Millisecond, "length of most traces")
+	freezes := flag.Bool("freeze", false, "stop the process for 80 of 150 ms, too")
 	list := flag.Bool("list", false, "list the variants")
 	isPeer := flag.Bool("peer", false, "be the other process: a slow server, and clients")
 	flag.Parse()
@@ -137,6 +138,9 @@ func main() {
 	runtime.GOMAXPROCS(procs)
 	calibrate()
 	startPeer()
+	if *freezes {
+		freezing(strengths)
+	}
 	p.run(strength)
 	time.Sleep(200 * time.Millisecond)
 	if p.length > 0 {

@@ -89,7 +89,7 @@ type line struct {
 	pause              time.Duration // of the reader, before each batch
 	batch              int
 	parse, dedup, save time.Duration // of each item
-	saved              func(n int)
+	leak               int           // one item of so many starts a goroutine that never ends; 0: none
 }
 
 func (l line) run() {
@@ -132,8 +132,8 @@ func dedup(l line, in <-chan int, out chan<- int) {
 func write(l line, in <-chan int) {
 	for n := range in {
 		compute(l.save)
-		if l.saved != nil {
-			l.saved(n)
+		if l.leak > 0 && n%l.leak == 0 {
+			go notify(make(chan bool))
 		}
 	}
 }

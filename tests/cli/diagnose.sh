@@ -18,6 +18,12 @@
 run gotrace diagnose lock.trace
 run gotrace diagnose --json lock.trace
 
+# Without GOMAXPROCS, as traces of `gotrace record`, the procs that there are count.
+printf '%s\n' 'Trace Go1.26 level=meaning procs=2' 'GoCreate t=1000 g=1 new_g=7 new_stack="main.serve /m.go:9"' \
+    'GoBlock t=600000000 p=0 reason_string="network"' 'GoUnblock t=2000000000 p=1 g=1' 'GoStart t=2000000500 p=0 g=1' |
+    gotrace synth | gotrace dump | sed 's/size=26/size=22/; /ProcsChange/d' | gotrace synth -o procs.trace
+run gotrace diagnose procs.trace
+
 # The same in tasks: the time of tasks is that of the goroutine that waits for the lock.
 {
     printf '%s\n' 'Trace Go1.22 level=meaning procs=2' 'GoCreate t=1000 g=1 new_g=7 new_stack="main.serve /m.go:9" stack="main.main /m.go:1"' \
@@ -75,5 +81,36 @@ sed -n '/^\.It Sy \([a-z]*\.[a-z]*\)$/{s//\1/;h};/^From \([0-9.]*\)\\ % on\.$/{s
     "$TRACES/../../man/gotrace-diagnose.1" | sort >page
 diff code page && wc -l <page
 
-echo '== what an independent program computes'
-python3 -B "$TRACES/../../tests/cli/diagnosed.py" gotrace "$TRACES"/go1.2[2-7]-*.trace
+# Tasks that sleep for 8 of 10 ms, assist the collector, and start goroutines that do not end.
+{
+    printf '%s\n' 'Trace Go1.26 level=meaning procs=1' 'GoCreate t=1000 g=1 new_g=7 new_stack="main.poll /m.go:9" stack="main.main /m.go:1"' \
+        'GoBlock t=2000 p=0 g=1 reason_string="forever"' 'GoStart t=3000 p=0 g=7'
+    for ((i = 0; i < 12; i++)); do
+        printf '%s\n' "UserTaskBegin t=$((i * 10 + 1))000000 g=7 p=0 task=$((i + 1)) parent_task=0 name_string=\"poll\"" \
+            "GCMarkAssistBegin t=$((i * 10 + 1))200000 p=0 g=7" "GCMarkAssistEnd t=$((i * 10 + 1))500000 p=0 g=7"
+        for g in $((2 * i + 10)) $((2 * i + 11)); do
+            echo "GoCreate t=$((i * 10 + 1))6000$g g=7 p=0 new_g=$g new_stack=\"main.notify /m.go:20\" stack=\"main.poll /m.go:11\""
+        done
+        echo "GoBlock t=$((i * 10 + 2))000000 g=7 p=0 reason_string=\"sleep\" stack=\"time.Sleep /time.go:1\" stack=\"main.poll /m.go:10\""
+        for g in $((2 * i + 10)) $((2 * i + 11)); do
+            printf '%s\n' "GoStart t=$((i * 10 + 2))1${g}000 g=$g p=0" "GoBlock t=$((i * 10 + 2))1${g}500 g=$g p=0 reason_string=\"chan send\""
+        done
+        printf '%s\n' \
+            "GoUnblock t=$((i * 10 + 10))000000 g=7" "GoStart t=$((i * 10 + 10))001000 p=0 g=7" "UserTaskEnd t=$((i * 10 + 10))500000 p=0 g=7 task=$((i + 1))"
+    done
+} | gotrace synth -q -o sleep.trace
+run gotrace diagnose sleep.trace
+
+echo '== what an independent program computes: traces with a figure that is not 0, by finding'
+for profile in mixed http pipeline gc syscalls; do
+    gotrace gen -q --go 1.22 --profile $profile --events 4000 --procs 4 --goroutines 40 -o "gen-$profile.trace"
+done
+python3 -B "$TRACES/../../tests/cli/diagnosed.py" gotrace "$TRACES"/go1.2[2-7]-*.trace "$TRACES"/../causes/go1.2*.zst \
+    {lock,task,sleep}.trace gen-*.trace
+
+echo '== an HTML report begins with the same'
+python3 -B "$TRACES/../../tests/cli/diagnosis_html.py" gotrace lock.trace task.trace leak.trace "$TRACES"/*-{lock,gc,user}.trace "$TRACES"/unsound/*.trace
+for only in '--until 200ms' '--function main\.serve' '--goroutine 1'; do
+    # shellcheck disable=SC2086
+    gotrace convert --to html $only lock.trace | grep -A 1 '<h2>Diagnosis'
+done

@@ -339,6 +339,8 @@ class Search:
         if x[0] == 'log':
             return x[1] is None or re.search(x[1], m['message']) is not None
         _, argument, compare, bound = x
+        if x[0] == 'silence' and not compare:
+            compare, bound = '>', 20_000_000
         if x[0] in LEVELS:
             return m['level'] == (x[0], compare, bound, argument)
         name = m.get('name', m.get('reason'))

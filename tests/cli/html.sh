@@ -108,7 +108,7 @@ outline v1.html
 outline v2.html | grep -v '^ \|^[a-z]*$'
 grep -o '<body[^>]*>' v1.html
 sed -n '/id="tasks"/,/<\/section>/p' v1.html
-grep '"names"' v2.html
+grep '"names":' v2.html
 
 echo '== little and much'
 gotrace gen --go 1.26 --events 0 -o empty.trace 2>/dev/null || gotrace gen --go 1.26 --events 1 -o empty.trace
@@ -164,8 +164,11 @@ gotrace convert -q -o task.html task.trace
 outline task.html | grep -i task
 grep -o '<a href="#tasks">[^<]*' task.html
 
+echo '== no temporary file'
+(export TMPDIR=$PWD/none && run gotrace convert -o none.html go1.26-user.trace)
+ls none.html 2>/dev/null
+
 echo '== options'
 run gotrace convert --to html --no-system go1.26-user.trace
 run gotrace convert --to html --only gc go1.26-user.trace
 run gotrace convert --to html --profile cpu go1.26-user.trace
-run gotrace convert --to html go1.26-user.trace go1.26-prof.trace

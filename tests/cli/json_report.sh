@@ -23,6 +23,7 @@ for verb in $(gotrace help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
     needs=()
     [ "$verb" != why ] || needs=(--goroutine 1)
     [ "$verb" != find ] || needs=(run)
+    [ "$verb" != diff ] || needs=(--base go1.26-gens.trace)
     report "$verb" "${needs[@]}" empty
     report "$verb" "${needs[@]}" text
     report "$verb" "${needs[@]}" missing

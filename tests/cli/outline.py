@@ -1,16 +1,18 @@
 # outline.py FILE...: check HTML reports and print their outlines, of several after a line with the name. It may have only the elements and attributes
 # that gotrace writes, so that text of a trace that became markup is found; the hashes of the
-# Content-Security-Policy are those of the style sheet and the script; the frames of each flame graph fit.
+# Content-Security-Policy are those of the style sheet and the script, and of those of the timeline, whose
+# page is constant; the frames of each flame graph fit, and the data of the timeline is complete.
 import base64
 import hashlib
 import html.parser
 import json
 import re
 import sys
+import zlib
 
 ALLOWED = {
     'a', 'b', 'body', 'br', 'caption', 'circle', 'code', 'dd', 'details', 'div', 'dl', 'dt', 'figcaption', 'figure',
-    'h1', 'h2', 'h3', 'head', 'header', 'html', 'li', 'main', 'meta', 'nav', 'noscript', 'p', 'path', 'pre', 'rect',
+    'h1', 'h2', 'h3', 'head', 'header', 'html', 'li', 'main', 'meta', 'nav', 'noscript', 'ol', 'p', 'path', 'pre', 'rect',
     'script', 'section', 'span', 'style', 'summary', 'svg', 'table', 'tbody', 'td', 'text', 'th', 'thead', 'title',
     'tr', 'ul',
 }
@@ -22,7 +24,7 @@ ATTRIBUTES = {
 VOID = {'br', 'meta'}
 # Elements whose end HTML lets one omit, and what ends them.
 OPTIONAL = {
-    'td': {'td', 'th', 'tr', 'tbody'}, 'th': {'td', 'th', 'tr', 'thead'}, 'li': {'li', 'ul'},
+    'td': {'td', 'th', 'tr', 'tbody'}, 'th': {'td', 'th', 'tr', 'thead'}, 'li': {'li', 'ol', 'ul'},
     'dt': {'dd', 'dt', 'div'}, 'dd': {'dd', 'dt', 'div'},
 }
 
@@ -32,7 +34,7 @@ class Report(html.parser.HTMLParser):
         super().__init__(convert_charrefs=True)
         self.open, self.ids, self.outline, self.scripts, self.styles = [], [], [], [], []
         self.policy = self.data = None
-        self.rows = self.cells = self.columns = 0
+        self.rows = self.cells = self.columns = self.timeline = 0
 
     def wrong(self, what):
         print(f'line {self.getpos()[0]}: {what}')
@@ -73,7 +75,7 @@ class Report(html.parser.HTMLParser):
         if tag == 'div' and names.get('class') == 'flame':
             self.outline.append(f'  flame graph {names["data-kind"]}')
         if tag == 'script':
-            self.data = names.get('type') == 'application/json'
+            self.data = names.get('type') if names.get('type') != 'module' else None
 
     def handle_startendtag(self, tag, attributes):
         self.handle_starttag(tag, attributes)
@@ -96,8 +98,10 @@ class Report(html.parser.HTMLParser):
         elif inside == 'style':
             self.styles.append(data)
         elif inside == 'script':
-            if self.data:
+            if self.data == 'application/json':
                 check_flames(self, data)
+            elif self.data:
+                check_timeline(self, data)
             else:
                 self.scripts.append(data)
         elif inside == 'td' and re.match(r'nan|-?inf', data):
@@ -126,28 +130,61 @@ def check_flames(report, text):
             report.wrong(f'{profile["kind"]}: nothing is omitted, but the sum is {sums}')
 
 
-def hash_of(parts):
-    digest = hashlib.sha256(''.join(parts).encode()).digest()
-    return f"'sha256-{base64.b64encode(digest).decode()}'"
+# Names and values after their sizes.
+def check_timeline(report, text):
+    data = base64.b64decode(text, validate=True)
+    data, at, entries = zlib.decompress(data), 0, []
+    while at < len(data):
+        size = shift = 0
+        while True:
+            size |= (data[at] & 0x7f) << shift
+            shift += 7
+            at += 1
+            if data[at - 1] < 0x80:
+                break
+        entries.append(data[at:at + size])
+        at += size
+    names = entries[::2]
+    report.timeline = len(text)
+    if len(text) > 3 << 20 or at != len(data) or len(entries) % 2 or len(set(names)) != len(names):
+        report.wrong(f'{len(text)} bytes of the timeline, {len(entries)} entries, {at} of {len(data)}')
+    for name, value in zip(names, entries[1::2]):
+        if not re.match(rb'[0-9]', name):
+            json.loads(value)
+    for needed in b'trace', b'findings':
+        if needed not in names:
+            report.wrong(f'the timeline has no {needed}')
+
+
+TIMELINE = re.compile(r'<template id="timeline-page"><style>(.*?)</style>.*?<script type="module">(.*?)</script></template>', re.S)
+
+
+def hashes_of(parts):
+    digests = [base64.b64encode(hashlib.sha256(part.encode()).digest()).decode() for part in parts]
+    return ' '.join(f"'sha256-{digest}'" for digest in digests)
 
 
 def outline(path):
     with open(path, 'rb') as file:
         content = file.read()
     report = Report()
-    report.feed(content.decode())
+    text = content.decode()
+    report.feed(TIMELINE.sub('', text, count=1))
     report.close()
+    for style, script in TIMELINE.findall(text):
+        report.styles.append(style)
+        report.scripts.append(script)
     if report.open:
         print('not closed:', report.open)
-    if len(content) > 3000000:
+    if len(content) > 3000000 + report.timeline:
         print('too large:', len(content))
     if len(set(report.ids)) != len(report.ids):
         print('an id occurs twice')
-    policy = (f"default-src 'none'; style-src {hash_of(report.styles)}; script-src {hash_of(report.scripts)}; "
+    policy = (f"default-src 'none'; style-src {hashes_of(report.styles)}; script-src {hashes_of(report.scripts)}; "
               "base-uri 'none'; form-action 'none'")
     if report.policy != policy:
         print(f'the policy is {report.policy}, not {policy}')
-    if len(report.scripts) != 1 or report.data is None:
+    if len(report.scripts) != 1 + ('id="timeline-data"' in text):
         print(f'{len(report.scripts)} scripts')
     print('\n'.join(report.outline))
 

@@ -12,12 +12,11 @@ cmp one.pftrace three.pftrace
 gotrace dump --format text $new | sed -E 's/(ClockSnapshot.* mono=)[0-9]+/\112345678900000/' |
     gotrace synth -o moved.trace
 run gotrace convert -o four.pftrace $new moved.trace
-# Only perfetto supports several traces.
+# Of the timelines only perfetto supports several traces, and versions and scripts are of one (several_rows has the others).
 run gotrace convert --to chrome $new $other
-for target in pprof folded speedscope html go1.11 go1.24 text json jsonl cbor; do
+for target in go1.11 go1.24 text json jsonl cbor; do
     run gotrace convert --to $target $new $other $old
 done
-run gotrace convert -o x.html $new $other
 # Damaged traces are converted as far as possible, but if a file cannot be opened, no output is written.
 head -c 3000 $new >cut.trace
 run gotrace convert -q --only procs -o cut.pftrace cut.trace $other

@@ -195,5 +195,5 @@ END
 run gotrace stat folded.trace
 run gotrace stat --only goroutines,network --top 0 folded.trace
 gotrace stat --json --only overview --from 10ms --until 60ms folded.trace | jq -c 'select(.kind == "trace").silences'
-run gotrace find 'silence > 20ms' folded.trace
+run gotrace find silence folded.trace
 run gotrace find --from 10ms --until 29ms 'silence > 20ms' folded.trace

@@ -19,6 +19,7 @@ GoStart t=300 p=0 g=10
 UserTaskBegin t=310 g=10 p=0 task=1 parent_task=0 name_string="search"
 GoBlock t=500 g=10 p=0 reason_string="network"
 	stack="internal/poll.runtime_pollWait /go/netpoll.go:3"
+	stack="internal/poll.(*FD).Read /go/fd.go:8"
 	stack="main.fetch /src/main.go:40"
 	stack="main.lookup /src/main.go:30"
 	stack="main.serve /src/main.go:12"

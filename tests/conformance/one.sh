@@ -5,7 +5,7 @@
 set -u
 here=$(dirname "$0")
 # shellcheck disable=SC1090
-for part in lib verdict threads print roundtrip parts anonymize cut find v2 export chrome versions tools browser report; do . "$here/$part.sh"; done
+for part in lib verdict threads print roundtrip parts anonymize cut find v2 export chrome versions tools browser report view; do . "$here/$part.sh"; done
 export TRACE_NAME=$1
 file=$2
 if [[ $file == *.sh ]]; then
@@ -115,6 +115,7 @@ all_checks() {
     browser/*)
         check_browser "$file"
         check_report "$file"
+        check_view "$file"
         ;;
     corpus/*)
         # Traces of v1 are judged by Go 1.21's reader: that of 1.27 converts them, and fails on

@@ -1,8 +1,11 @@
 // report.mjs FILE [NAME=VALUE ...]: open an HTML report of gotrace from disk in a real browser, and
-// use it: sort a table, filter it, zoom a flame graph with the mouse and with keys, copy a command.
+// use it: sort a table, filter it, zoom a flame graph with the mouse and with keys, copy a command, move in
+// the timeline, whose random windows are compared with what `gotrace print` prints.
 // Prints what is there, a line each. Errors of the page, requests, and what does not work are
 // printed on standard error, and the status is 1.
 //
+//   gotrace=FILE  the program, and trace=FILE the trace of the report: without them no comparison
+//   name=TEXT     a name of the trace, which the timeline shows as text
 //   packages=DIR  where npm installed playwright-core
 //   browser=FILE  (/usr/bin/chromium)
 //   scheme=light|dark
@@ -11,17 +14,8 @@
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-
-const [, , file, ...rest] = process.argv;
-const options = Object.fromEntries(rest.map((text) => {
-  const at = text.indexOf('=');
-  return [text.slice(0, at), text.slice(at + 1)];
-}));
-const complaints = [];
-const require_ = (condition, what) => {
-  if (!condition)
-    complaints.push(what);
-};
+import { complaints, file, HANG, HANG_IN_ALL, options, require_ } from './checks.mjs';
+import { compare, readModel, readPrint, saved, settled } from './intervals.mjs';
 
 // What the page has and looks like.
 function look() {
@@ -101,6 +95,25 @@ async function useFlames(page) {
   return kinds;
 }
 
+// The diagnosis comes first, and its commands can be copied.
+async function useDiagnosis(page) {
+  const first = await page.locator('main > *').first().getAttribute('id');
+  require_(first === 'diagnosis', `the report begins with ${first}`);
+  const verdict = await page.locator('.verdict').first().textContent();
+  const findings = await page.locator('.findings > li').count();
+  require_(/^[a-z].* /.test(verdict) && (findings > 0 || await page.locator('.figures li').count() === 3),
+    `the verdict is: ${verdict}`);
+  const button = page.locator('code.command + button').first();
+  if (await button.count() > 0) {
+    await button.click();
+    await page.waitForTimeout(100);
+    const text = await page.evaluate(() => navigator.clipboard.readText());
+    require_(text === await page.locator('code.command').first().textContent() && /^gotrace \S/.test(text),
+      `the copied command of a finding is: ${text}`);
+  }
+  return findings;
+}
+
 async function useCopy(page) {
   const button = page.locator('code.window + button').first();
   if (await button.count() === 0)
@@ -110,6 +123,89 @@ async function useCopy(page) {
   const text = await page.evaluate(() => navigator.clipboard.readText());
   require_(/^gotrace convert --to perfetto --from \S+ --until \S+ -o part\.pftrace \S/.test(text),
     `the copied command is: ${text}`);
+}
+
+// ---- the timeline ----------------------------------------------------------------------------------
+
+const windowOf = (frame) => frame.evaluate(() => ({ from: window.gotraceView.state.from, until: window.gotraceView.state.until, detail: window.gotraceView.detail }));
+
+// What is drawn in random windows, of all goroutines and procs that the report has.
+async function compareWindows(frame) {
+  const print = await readPrint(options.gotrace, options.trace);
+  const listed = await frame.evaluate(async () => {
+    const { app, lists } = { app: window.gotraceView, lists: [] };
+    for (const [kind, sort] of [[0, 'cost'], [1, 'id']]) {
+      const list = app.rows.list(kind, undefined, sort);
+      await list.ask(0);
+      lists.push(...[...list.all()].filter(Boolean).map(({ id }) => `${kind}:${id}`));
+    }
+    return lists;
+  });
+  const tracks = listed.filter((track) => print.tracks.has(track)).slice(0, 40);
+  const counts = { intervals: 0 };
+  let seed = 1;
+  const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
+  for (let n = 0; n < 20; n++) {
+    const span = Math.max(200, Math.min(print.end, 10 ** (3 + random() * (Math.log10(Math.max(print.end, 2000)) - 3))));
+    const from = random() * (print.end - span);
+    await frame.evaluate(([a, b]) => window.gotraceView.setWindow(a, b), [from, from + span]);
+    await settled(frame);
+    const model = await frame.evaluate(readModel, tracks);
+    tracks.forEach((track, place) => compare(track, model, model.tracks[place], print.tracks.get(track),
+      track.startsWith('0:') ? print.first.get(Number(track.slice(2))) : 0, counts, complaints));
+  }
+  require_(tracks.length > 1 && counts.intervals > 0, `${counts.intervals} intervals of ${tracks.length} tracks are drawn`);
+  return tracks.length;
+}
+
+// The link of a finding shows it; keys move the window; the URL has the state, also after "back".
+async function moveTimeline(page, frame) {
+  const link = page.locator('a[href^="#timeline&"]').first();
+  if (await link.count() > 0) {
+    const wanted = new URLSearchParams((await link.getAttribute('href')).slice(1));
+    await link.click();
+    await settled(frame);
+    if (wanted.has('select'))
+      await frame.waitForFunction(() => window.gotraceView.detail, null, { timeout: HANG }).catch(() => {});
+    const { from, until, detail } = await windowOf(frame);
+    const [, id, at] = (wanted.get('select') ?? '').split(':');
+    require_(from <= +wanted.get('from') && until >= Math.min(+wanted.get('until'), until) && until > +wanted.get('from'), `the link of a finding shows ${from} to ${until}`);
+    require_(!id || (detail?.begin === +at && detail.end > detail.begin && !detail.missing), `the link of a finding selects ${JSON.stringify(detail)}`);
+  }
+  await saved(frame);
+  const before = await windowOf(frame);
+  await frame.locator('#rows').focus();
+  await page.keyboard.press('w');
+  await settled(frame);
+  await saved(frame);
+  const zoomed = await windowOf(frame), url = page.url();
+  require_(zoomed.until - zoomed.from < before.until - before.from, 'a key does not zoom the timeline');
+  require_(/#timeline&from=\d+&until=\d+/.test(url), `after a key the URL is ${url}`);
+  await page.goBack();
+  await frame.waitForFunction((from) => Math.abs(window.gotraceView.state.from - from) < 2, before.from, { timeout: HANG }).catch(() => {});
+  const back = await windowOf(frame);
+  require_(Math.abs(back.from - before.from) < 2 && Math.abs(back.until - before.until) < 2, `back shows ${back.from} to ${back.until}`);
+  await page.goto(url);
+  await page.reload();
+  const again = page.frames()[1];
+  await settled(again);
+  const restored = await windowOf(again);
+  require_(Math.abs(restored.from - zoomed.from) < 2 && Math.abs(restored.until - zoomed.until) < 2, `the link shows ${restored.from} to ${restored.until}`);
+}
+
+async function useTimeline(page) {
+  const frame = page.frames()[1];
+  await settled(frame);
+  const { drawn, names } = await frame.evaluate(() => {
+    const { data } = document.getElementById('strip').getContext('2d').getImageData(0, 0, 900, 80);
+    return { drawn: new Set(new Uint32Array(data.buffer)).size, names: document.getElementById('labels').textContent };
+  });
+  require_(drawn > 2, `the overview of the timeline has ${drawn} colors`);
+  require_(/Program.*Procs.*Goroutines/.test(names), `the rows of the timeline are ${names}`);
+  require_(!options.name || names.includes(options.name), `the timeline does not show ${options.name}: ${names}`);
+  const tracks = options.trace ? await compareWindows(frame) : 0;
+  await moveTimeline(page, frame);
+  return tracks;
 }
 
 async function check(page, dark) {
@@ -125,9 +221,11 @@ async function check(page, dark) {
   console.log(`tables: ${seen.tables}`);
   if (options.script === 'no')
     return;
+  console.log(`findings: ${await useDiagnosis(page)}`);
   console.log(`goroutine rows: ${await useTable(page)}`);
   console.log(`flame graphs: ${await useFlames(page)}`);
   await useCopy(page);
+  console.log(`tracks of the timeline: ${await useTimeline(page)}`);
 }
 
 async function main() {
@@ -140,7 +238,7 @@ async function main() {
   const deadline = setTimeout(() => {
     console.error('it takes too long');
     process.exit(1);
-  }, 60000);
+  }, HANG_IN_ALL);
   try {
     const dark = options.scheme === 'dark';
     const context = await browser.newContext({

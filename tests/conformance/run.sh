@@ -16,7 +16,7 @@
 #                    browser (default all)
 #   UPDATE           1: write the picture in the README (TRACES=browser)
 #   NO_ENGINE        1: skip checks with the Perfetto engine, which take most of the time
-#   ALL_FRESH        1: check all fresh traces, not a third of them each day. Of fresh and kept traces, split, cut
+#   ALL_FRESH        1: check all fresh and kept traces, not a sixth and a half of them each day. Of these, split, cut
 #                    and search all, not a third each day; export all, not a fifth and a half
 #   ALL_BOUNDARY     1: all traces with extreme values (an hour), not a sample
 #   ALL_TARGETS      1: convert each trace to each version, not to every third or sixth one
@@ -193,15 +193,15 @@ start_recording() {
 
 add_fresh() {
     local toolchain file n turn
-    turn=$(($(date +%-j) % 3))
+    turn=$(($(date +%-j) % 6))
     wait
     for toolchain in "${toolchains[@]}"; do
         record_results <"$WORK/recorded.$toolchain"
-        # Every third scenario: of the next toolchain, and tomorrow, others.
-        turn=$(((turn + 1) % 3)) n=0
+        # Every sixth scenario: of the next toolchain, and tomorrow, others.
+        turn=$(((turn + 1) % 6)) n=0
         for file in "$WORK/fresh/$toolchain"-*.trace; do
             n=$((n + 1))
-            if [ -f "$file" ] && { [ "${ALL_FRESH:-}" = 1 ] || [ $((n % 3)) -eq $turn ]; }; then
+            if [ -f "$file" ] && { [ "${ALL_FRESH:-}" = 1 ] || [ $((n % 6)) -eq $turn ]; }; then
                 add "fresh/$(basename "$file" .trace)" "$file"
             fi
         done
@@ -217,7 +217,7 @@ add_fresh() {
 # programs that make traces of their own are queued like traces; the longest are the first.
 add_gen() {
     local version program
-    for program in record gen tables redis stacks programs; do
+    for program in causes record gen tables redis stacks programs; do
         add "gen/$program" "$CONFORMANCE/$program.sh"
     done
     mkdir -p "$WORK/gen"
@@ -297,8 +297,11 @@ for set in $sets; do
     gotests) add_gotests ;;
     corpus) add_corpus ;;
     kept)
+        n=$(date +%-j)
         for file in "$ROOT"/testdata/traces/*.trace "$ROOT"/testdata/traces/unsound/*.trace; do
-            add "kept/$(basename "$file" .trace)" "$file"
+            if [ "${ALL_FRESH:-}" = 1 ] || [ $((n++ % 2)) -eq 0 ]; then
+                add "kept/$(basename "$file" .trace)" "$file"
+            fi
         done
         ;;
     fresh) ;; # at the end: it may still be recorded

@@ -320,21 +320,72 @@ verbs_are_listed() {
 }
 check 'README.md and gotrace.1 list the verbs' verbs_are_listed
 
-# The commands for questions in README.md run, on a trace with a task "request" and one of a server.
-questions_run() {
-    local folder=$work/questions command status count=0 bad=0
-    mkdir "$folder" && gotrace synth -o "$folder/app.trace" tests/examples/server.script &&
-        cp testdata/traces/go1.19-http.trace "$folder/other.trace" || return 1
-    # shellcheck disable=SC2016
-    while read -r command; do
-        count=$((count + 1))
-        (cd "$folder" && timeout "$HANG" bash -c "$command") >"$work/said" 2>&1 </dev/null
-        status=$?
-        [ $status -le 1 ] || { echo "$command: status $status"; cat "$work/said"; bad=1; } # 1: nothing is found
-    done < <(sed -n '/^## Which command/,/^## V/p' README.md | grep -oE '`gotrace [^`]*\.trace`' | tr -d '`')
-    [ $count -gt 10 ] && [ $bad -eq 0 ]
+# The questions of README.md by how they begin, a recording of testdata/causes, and what the output or the files of each
+# command have: regular expressions, separated by semicolons; with ! they must not have it.
+questions='
+What is wrong|go1.27-lock.contended-http-3|1\. lock.contended: .* 9. %
+Is the new|go1.27-lock.contended-http-3|^NEW is faster: task search p99;^NEW is faster: task
+Why was a request slow|go1.27-lock.contended-http-3|waiting \(sync\) .*main\.\(\*store\)\.lookup
+What does the garbage|go1.22-gc.cpu-crowd-3|44\.8% of the procs;, stw, .*GC sweep
+Where is the bottleneck|go1.19-goroutine.leak-stage-1|main\.dedup: 1 goroutine;main\.parse
+Do goroutines leak|go1.19-goroutine.leak-stage-1|goroutines 3.;^main\.notify: 21 goroutines .21 created, 0 ended;goroutines 21;main\.notify, .*chan send
+Why did the program freeze|go1.27-process.frozen-http-3| 8.\.[0-9]* ms, silence;GoStart
+The trace is too large|go1.27-process.frozen-http-3|main\.compute;main\.compute;main\.compute
+The file is damaged|damaged|error: ;main\.compute
+There are many|go1.22-gc.cpu-crowd-3|other.trace;app.trace:.*, stw, ;tables/goroutines\.parquet;all\.html
+An old trace|go1.27-process.frozen-http-3|go 1\.22 trace
+The trace must not|go1.27-process.frozen-http-3|!main\.compute|search
+'
+
+# The commands for a question of README.md, with the names that are in the recordings.
+# shellcheck disable=SC2016
+commands_for() {
+    sed -n '/^## Which command/,/^## V/p' README.md | grep "^| $1" | grep -oE '`gotrace [^`]*\.trace`' | tr -d '`' |
+        sed 's/--task request/--task search/; s/main\.worker > 100/main.notify > 20/; s/goroutines > 10000/goroutines > 30/'
 }
-check 'README.md: commands for questions' questions_run
+
+# answers COMMAND PATTERN: in a folder, what the command prints and the texts in the files that it writes.
+answers() {
+    local status negated=0
+    touch begun
+    timeout "$HANG" bash -c "$1" >"$work/said" 2>&1 </dev/null
+    status=$?
+    find . -type f -newer begun -print -exec zcat -f {} \; | strings >>"$work/said"
+    [ $status -le 1 ] || { echo "$1: status $status"; head "$work/said"; return 1; }
+    [[ $2 != !* ]] || negated=1
+    grep -qE -- "${2#!}" "$work/said"
+    [ $? -eq $negated ] || { echo "$1: not as expected: $2"; head "$work/said"; return 1; }
+}
+
+# The commands for questions in README.md give the answer, for programs with a planted cause.
+questions_answered() (
+    count=0 bad=0 folder=$work/questions
+    mkdir "$folder" || exit 1
+    # Not compressed, and cut off.
+    gotrace merge -q -o "$work/whole" testdata/causes/go1.27-process.frozen-http-3.trace.zst &&
+        head -c 20000 "$work/whole" >"$work/damaged.trace.zst" || exit 1
+    while IFS='|' read -r question recording expected; do
+        [ -n "$question" ] || continue
+        mapfile -t commands < <(commands_for "$question")
+        IFS=';' read -ra patterns <<<"$expected"
+        [ ${#commands[@]} -eq ${#patterns[@]} ] || { echo "$question: ${#commands[@]} commands"; bad=1; }
+        [ "$recording" = damaged ] || recording=$here/testdata/causes/$recording
+        for i in "${!commands[@]}"; do
+            rm -rf "${folder:?}"/*
+            cp "testdata/traces/go1.22-gensgc.trace" "$folder/other.trace"
+            (cd "$work" && cp "$recording.trace.zst" "$folder/app.trace")
+            mkdir "$folder/old" "$folder/new"
+            cp "$folder/app.trace" "$folder/old.trace" && cp "$folder/old.trace" "$folder/old"
+            cp testdata/causes/go1.27-network.wait-sessions-3.trace.zst "$folder/new.trace" && cp "$folder/new.trace" "$folder/new"
+            (cd "$folder" && answers "${commands[i]}" "${patterns[i]}") || bad=1
+            count=$((count + 1))
+        done
+    done <<<"$questions"
+    [ $count -eq "$(commands_for '' | wc -l)" ] ||
+        { echo "only $count commands are tried"; bad=1; }
+    exit $bad
+)
+check 'README.md: commands for questions' questions_answered
 
 # Names between backquotes, and the targets of links.
 # shellcheck disable=SC2016

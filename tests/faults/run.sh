@@ -13,6 +13,9 @@ build=$(realpath "${BUILD:-build}")
 gotrace=$build/gotrace
 refuse=$build/tests/refuse.so
 calls=$PWD/tests/faults/calls.bash
+session=$PWD/tests/view/session.py
+# shellcheck source=tests/hang.bash
+. tests/hang.bash
 export LC_ALL=C.UTF-8
 unset NO_COLOR
 
@@ -222,6 +225,56 @@ usual_threads() {
     passed=$((passed + 1))
 }
 
+# ---- a server ----------------------------------------------------------------------------------
+
+# serving SETTING... -- COMMAND...: `gotrace view` with a client that asks everything, and then ends it.
+serving() {
+    local settings=()
+    while [ "$1" != -- ]; do
+        settings+=("$1")
+        shift
+    done
+    shift
+    timeout "$HANG" "$session" "${settings[@]}" "$gotrace" "$@" 2>&1 >/dev/null | cat >log
+    return "${PIPESTATUS[0]}"
+}
+
+# judge_server FAULT USUAL LEFT COMMAND...: whether that is a correct end, and at most LEFT blocks are not freed. False
+# after a failure.
+judge_server() {
+    local status=$? fault=$1 usual=$2 most=$3 why
+    shift 3
+    why=$(judge $status "$empty" "$usual")
+    [ -z "$most" ] || [ "$(left)" -le "$most" ] || why="$(left) blocks are not freed instead of $most"
+    tried=$((tried + 1))
+    [ -z "$why" ] || fail "gotrace $*: $fault: $why"
+    [ -z "$why" ]
+}
+
+# libmicrohttpd, which is loaded, keeps memory itself, and so does what it loads. If all memory is refused from then on, the
+# loader ends the program, because the libraries have variables of each thread; so one allocation is, or thread.
+sweep_server() {
+    local refusing=("LD_PRELOAD=$refuse" REFUSE_COUNT=1) count usual most at
+    serving env "${refusing[@]}" -- "$@"
+    usual=$?
+    [ $usual -le 1 ] || { fail "gotrace $*: status $usual"; return; }
+    count=$(sed -n '$s/ .*//p' log)
+    most=$(left)
+    for at in $(seq 1 $(((count + places - 1) / places)) "$count"); do
+        serving env "${refusing[@]}" REFUSE_AT="$at" -- "$@"
+        judge_server "allocation $at of $count" $usual "$most" "$@" || return
+    done
+    for ((at = 1; at <= 8; at++)); do
+        serving env "${refusing[@]}" REFUSE_CALL=thread REFUSE_CALL_AT="$at" REFUSE_LOG="$work/threads" -- "$@"
+        judge_server "thread $at" $usual "$most" "$@" || return
+    done
+    for ((at = 0; at < 5; at++)); do
+        serving prlimit --fsize=$((at * 4096)) -- "$@"
+        judge_server "files of $((at * 4096)) bytes" $usual '' "$@" || return
+    done
+    passed=$((passed + 1))
+}
+
 # ---- commands ----------------------------------------------------------------------------------
 
 cp "$traces/go1.19-chan.trace" v1.trace
@@ -266,6 +319,10 @@ print --format jsonl -o out/out vN.cut
 stat -j 2 -o out/out vN.cut
 diagnose -j 2 -o out/out vN.cut
 diagnose --all --json --from 1us -o out/out vN.trace
+diff -j 2 --all -o out/out vN.trace vN.cut
+diff --json --all -o out/out vN.trace user.trace -- vN.cut vN.trace
+diff --to html --all -o out/out vN.trace user.trace
+diff --to pprof -o out/out vN.trace user.trace
 stat --json --each -o out/out vN.trace
 find (wait("slep"))or(task("x"))or(sched) -o out/out vN.trace
 find (wait)or(run) -o out/out vN.trace
@@ -301,6 +358,9 @@ convert --to pprof --profile sched -o out/out vN.trace
 convert -j 2 --to speedscope -o out/out vN.trace
 convert --to folded --profile offcpu --open -o out/out vN.trace
 convert -j 2 --to html -o out/out vN.trace
+convert --to html -o out/out vN.trace v1.cut
+convert --to pprof -o out/out vN.trace v1.cut
+convert --to folded -o out/out vN.cut v2.trace
 convert -j 2 --to parquet -o out vN.trace
 convert --to parquet --partitions -o out/tables vN.cut
 convert --to chrome --by goroutine -o out/out.json vN.trace
@@ -316,8 +376,8 @@ repair -j 2 -o out/out vN.cut
 mutate --break goroutine.running -o out vN.trace
 END
 {
-    sed 's/vN/v1/' commands
-    sed 's/vN/v2/' commands
+    sed 's/vN/v1/g' commands
+    sed 's/vN/v2/g' commands
     cat <<'END'
 split --by proc -o out/parts v1.trace
 split --by generation -o out/parts v2.trace
@@ -342,7 +402,7 @@ END
     echo "merge -o out/out $(echo of-v2/*)"
 } >all
 
-every=9 n=0
+every=9 n=${TURN:-0}
 [ -z "${ALL:-}$wanted" ] || every=1
 can_refuse=1 can_preload=1 can_mount=1
 if nm "$gotrace" | grep -qE '__(asan|tsan)'; then
@@ -373,7 +433,7 @@ if [ -n "$can_refuse" ] && [ -z "$wanted" ]; then
     for sample in gccgo-user go1.19-timer go1.21-cgo go1.21-user go1.22-prof go1.23-iter go1.26-user go1.26-allocfree go1.27-timer; do
         [ $((n++ % every)) -eq 0 ] || continue
         cp "$traces/$sample.trace" blocks.trace
-        for command in info 'stat --json --each' 'diagnose --all' 'why --task 1' 'why --region inner' 'why --goroutine 1 --json' 'find (run)and(during(task)or(region))' 'find --top 5 (run)or(silence)' 'stat --full --no-system' 'print --format jsonl' 'dump --level meaning' 'convert --to perfetto' \
+        for command in info 'stat --json --each' 'diagnose --all' 'diff --all blocks.trace' 'why --task 1' 'why --region inner' 'why --goroutine 1 --json' 'find (run)and(during(task)or(region))' 'find --top 5 (run)or(silence)' 'stat --full --no-system' 'print --format jsonl' 'dump --level meaning' 'convert --to perfetto' \
             'convert --to chrome' 'convert --to pprof' 'convert --to go1.26' 'convert --to go1.21' repair merge mutate; do
             # shellcheck disable=SC2086
             check_blocks $command -o out/out blocks.trace
@@ -382,7 +442,7 @@ if [ -n "$can_refuse" ] && [ -z "$wanted" ]; then
 fi
 
 mapfile -t all <all
-n=0
+n=${TURN:-0}
 for command in "${all[@]}"; do
     [[ $command = *"$wanted"* ]] || continue
     [ $((n++ % every)) -eq 0 ] || continue
@@ -396,12 +456,20 @@ if [ -n "$can_preload" ]; then
     [[ threads != *"$wanted"* ]] || usual_threads
     for command in 'validate -j 3 -o out/out v2.trace' 'print -j 3 -o out/out v1.trace' \
         'print -j 3 --format jsonl -o out/out v2.cut' 'print -j 3 --function main -o out/out v2.trace' 'convert -j 2 --to perfetto -o out/out v1.trace' \
-        'convert -j 2 --to chrome -o out/out v2.trace' 'stat -j 2 -o out/out v2.trace' 'diagnose -j 2 --all -o out/out v2.trace' 'find -j 2 run -o out/out v2.trace v1.trace' 'why -j 2 --goroutine 1 -o out/out v2.trace'; do
+        'convert -j 2 --to chrome -o out/out v2.trace' 'stat -j 2 -o out/out v2.trace' 'diagnose -j 2 --all -o out/out v2.trace' 'diff -j 2 --all -o out/out v2.trace v1.trace' 'find -j 2 run -o out/out v2.trace v1.trace' 'why -j 2 --goroutine 1 -o out/out v2.trace'; do
         [[ $command = *"$wanted"* ]] || continue
         read -ra words <<<"$command"
         sweep_threads "${words[@]}"
     done
 fi
+
+for command in 'view v1.trace' 'view -j 2 v2.cut' 'view --diff v1.trace v2.trace'; do
+    [[ $command = *"$wanted"* ]] || continue
+    [ -n "$can_refuse" ] || continue
+    [ $((n++ % (every > 1 ? 2 : 1))) -eq 0 ] || continue
+    read -ra words <<<"$command"
+    sweep_server "${words[@]}"
+done
 
 # A trace that repair keeps in temporary files.
 "$gotrace" gen --go 1.19 --events 1500000 -o large.trace

@@ -22,8 +22,9 @@ unset NO_COLOR
 #   limits of a process, which apply to qemu;
 # - they cost more than 8 s of processor time under qemu: other tests, and `outputs`, run the same verbs.
 left_out='atomic closed_pipe full_disk interrupted limits sandbox scale script_size signal sparse terminal
-    anonymize_secret find foreign gen_cover gen_defect html narrow origin parquet parts profile reduce
-    repeated_generation select stat to_version'
+    anonymize anonymize_secret diagnose event_count find foreign gen gen_cover gen_defect gzip html meaning narrow origin
+    parquet parts profile recovery reduce repeated_generation roundtrip select stat stretches to_version why
+    why_sums why_total'
 
 # On s390x: the test forges the head of a crash file of a little-endian machine; libzstd detects the same damage at
 # another place (the program zstd of s390x has the same message).

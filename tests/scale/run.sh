@@ -20,6 +20,7 @@ build=$(realpath "${BUILD:-build}")
 gotrace=$build/gotrace
 count=$build/tests/count
 traps=$PWD/tests/scale/traps.py
+session=$PWD/tests/view/session.py
 small=4000 times=16 most=40
 most_percent=125 most_more=1048576 most_kib=24576
 
@@ -44,6 +45,8 @@ command -v python3 >/dev/null || { echo 'SKIP scale: there is no python3'; skipp
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
+# What `diff` compares with.
+"$gotrace" gen --go 1.26 --events 2000 -o base
 
 # The verbs for a trap: the one that it is made for, or all; split only if there are few parts.
 verbs_of() {
@@ -59,7 +62,7 @@ verbs_of() {
         return
         ;;
     v2-functions)
-        printf '%s\n' 'stat -q --top 0 -o out' 'diagnose -q -o out' 'stat -q --json --each -o out' 'convert -q --to html -o out' \
+        printf '%s\n' 'stat -q --top 0 -o out' 'view -q' 'diagnose -q -o out' 'diff -q --all --top 0 -o out --base base' 'stat -q --json --each -o out' 'convert -q --to html -o out' \
             'convert -q --to pprof --profile sched -o out' 'convert -q --to speedscope -o out'
         return
         ;;
@@ -80,7 +83,7 @@ verbs_of() {
     esac
     printf '%s\n' 'validate -q' 'repair -q -o out' 'convert -q --to perfetto -o out' \
         'convert -q --to chrome -o out' 'convert -q --to go1.26 -o out' 'dump -q -o out' \
-        'merge -q -o out' 'stat -q -o out' 'diagnose -q -o out' 'find -q (wait)or(task)or(log)and(during((run)or(region))) -o out' 'why -q --goroutine 1 --slowest 3 -o out' 'convert -q --to folded -o out'
+        'merge -q -o out' 'stat -q -o out' 'diagnose -q -o out' 'diff -q --all -o out --base base' 'view -q' 'find -q (wait)or(task)or(log)and(during((run)or(region))) -o out' 'why -q --goroutine 1 --slowest 3 -o out' 'convert -q --to folded -o out'
     case $1 in
     v1-batches | v1-crossed) echo 'split -q --by proc -o parts' ;;
     v2-batches) echo 'split -q --by thread -o parts' ;;
@@ -89,10 +92,11 @@ verbs_of() {
 
 # cost VERB FILE: set cost (instructions), kib, bytes (read) and ns (of processor time); false if it does not end correctly.
 cost() {
-    local files=("$2")
+    local files=("$2") client=()
     [ ! -e "$2-other" ] || files+=("$2-other")
+    [[ $1 != view* ]] || client=("$session")
     # shellcheck disable=SC2086
-    timeout "$HANG" "$count" report "$gotrace" $1 "${files[@]}" >/dev/null 2>log
+    timeout "$HANG" "${client[@]}" "$count" report "$gotrace" $1 "${files[@]}" >/dev/null 2>log
     local status=$?
     rm -rf out parts out-*.json
     [ $status -le 1 ] || { echo "FAIL gotrace $1 $2: status $status"; head -n 3 log; return 1; }
@@ -170,7 +174,7 @@ print_table() {
 read -r cost _ <report
 [ "$cost" -gt 0 ] || echo 'SKIP the growth of instructions: this system does not count them; memory and bytes are checked'
 command -v zstd >/dev/null || { echo 'SKIP the bomb: zstd(1) is not installed'; skipped=1; }
-every=9 n=0
+every=9 n=${TURN:-0}
 [ -z "${ALL:-}$*" ] || every=1
 if [ $# -eq 0 ]; then
     mapfile -t all < <(python3 "$traps")

@@ -75,11 +75,15 @@ lib_folders() {
     done
 }
 
-# formats.h and formats.c, in no folder, list the formats. What formats/analyse computes, any of them may write.
+# formats.h and formats.c, in no folder, list the formats. What formats/analyse and formats/diagnose compute, any of them
+# may write.
+# The report has the timeline of view.
 format_folders() {
-    local folder
+    local folder shared
     for folder in formats/*/; do
-        only "lib/.*|formats/formats\.h|formats/(common|analyse)/.*|$folder.*" "$folder" || return 1
+        shared='common|analyse|diagnose'
+        [ "$folder" != formats/html/ ] || shared+='|view'
+        only "lib/.*|formats/formats\.h|formats/($shared)/.*|$folder.*" "$folder" || return 1
     done
 }
 

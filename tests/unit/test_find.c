@@ -71,6 +71,8 @@ static const struct {
     {"stw('GC \\ mark')", "stw:GC \\ mark", 1 << MOMENT_STW},
     {"task(\"\") or region('db') > 2ms", "task: ?4 region:db>2000000 or",
      1 << MOMENT_TASK | 1 << MOMENT_REGION},
+    {"silence", "silence>20000000", 1 << MOMENT_SILENCE},
+    {"silence >= 0ns", "silence>=0", 1 << MOMENT_SILENCE},
     {"silence > 20ms", "silence>20000000", 1 << MOMENT_SILENCE},
     {"log ~ timeout", "log~", 1 << MOMENT_LOG},
     {"log", "log", 1 << MOMENT_LOG},

@@ -292,7 +292,7 @@ START_TEST(sums)
         count += check_kind(&f->content, PATH_TASK, tasks);
         count += check_kind(&f->content, PATH_REGION, regions);
     }
-    ck_assert_uint_gt(count, 100);
+    ck_assert_uint_gt(count, 500 / SWEEP_STEP);
     traces_free(files);
 }
 END_TEST

@@ -95,7 +95,7 @@ START_TEST(at_any_problem)
     unsigned rules = 0;
     for (unsigned rule = 0; rule < GOTRACE_RULE_LIMIT; rule++)
         rules += seen[rule] > 0;
-    ck_assert_uint_gt(stopped, 1000);
+    ck_assert_uint_gt(stopped, 3000 / SWEEP_STEP);
     ck_assert_uint_gt(rules, 20);
 }
 END_TEST

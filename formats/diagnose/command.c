@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/diagnose/report.h"
-#include "cmd/human.h"
+#include "formats/diagnose/describe.h"
 
 /* Writes text in single quotes of the shell. */
 static void write_quoted(FILE *to, const char *text, size_t size)
@@ -48,11 +47,11 @@ static void write_pattern(FILE *to, const stacks *names, uint32_t name)
     fputs("$'", to);
 }
 
-static void write_task(FILE *to, const diagnose_report *r)
+static void write_task(FILE *to, const diagnosis *d, const stacks *names)
 {
     size_t size;
-    const char *name = stacks_text(r->m->stacks, r->m->task.item, &size);
-    fputs(r->m->of_function ? "why --goroutine " : "why --task ", to);
+    const char *name = stacks_text(names, d->task, &size);
+    fputs(d->of_function ? "why --goroutine " : "why --task ", to);
     write_word(to, name, size);
     fputs(" --slowest 3", to);
 }
@@ -79,31 +78,32 @@ static void write_find(FILE *to, const char *kind, int64_t longest)
     fputc('\'', to);
 }
 
-static void write_function(FILE *to, const diagnose_report *r, const finding *f)
+static void write_function(FILE *to, const stacks *names, const finding *f)
 {
     fputs("stat --only goroutines,blocking --function ", to);
-    write_pattern(to, r->m->stacks, f->function);
+    write_pattern(to, names, f->function);
 }
 
-static bool write_command(FILE *to, const diagnose_report *r, const finding *f)
+static bool write_command(FILE *to, const diagnosis *d, const stacks *names, const finding *f,
+                          const char *file)
 {
-    if (!r->d->tasks &&
+    if (!d->tasks &&
         (f->cause == FINDING_GC_ASSIST || f->cause == FINDING_NETWORK || f->cause == FINDING_TIMER))
         return false;
     fputs("gotrace ", to);
     switch ((finding_cause)f->cause) {
     case FINDING_LOCK:
         if (f->of == OF_TASKS || f->of == OF_CHOSEN)
-            write_task(to, r);
+            write_task(to, d, names);
         else
             write_find(to, "wait(sync)", f->longest);
         break;
     case FINDING_GC_ASSIST:
     case FINDING_NETWORK:
-    case FINDING_TIMER: write_task(to, r); break;
+    case FINDING_TIMER: write_task(to, d, names); break;
     case FINDING_CHANNEL:
     case FINDING_LEAK:
-    case FINDING_CHURN: write_function(to, r, f); break;
+    case FINDING_CHURN: write_function(to, names, f); break;
     case FINDING_CPU: fputs("stat --only scheduling,samples", to); break;
     case FINDING_IDLE: fputs("find 'sched > 1ms'", to); break;
     case FINDING_FROZEN: fputs("find 'silence > 22ms'", to); break;
@@ -115,18 +115,17 @@ static bool write_command(FILE *to, const diagnose_report *r, const finding *f)
     case FINDING_CAUSE_COUNT: return false;
     }
     fputc(' ', to);
-    /* Standard input has a name that is no file's. */
-    const char *file = strcmp(r->file, "<stdin>") == 0 ? "-" : r->file;
     write_word(to, file, strlen(file));
     return true;
 }
 
-char *diagnose_command(const diagnose_report *r, const finding *f, bool *failed)
+char *describe_command(const diagnosis *d, const stacks *names, const finding *f, const char *file,
+                       bool *failed)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *to = open_memstream(&text, &size);
-    bool done = to && write_command(to, r, f);
+    bool done = to && write_command(to, d, names, f, file);
     *failed = !to || ferror(to);
     if (to && fclose(to) != 0)
         *failed = true;
