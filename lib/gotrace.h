@@ -19,7 +19,7 @@
  *             that was passed (NULL: not wanted). Nothing prints, exits or aborts.
  * Threads     Handles share nothing: different threads may use different handles at the same
  *             time; a handle must not be used by two threads at once. The only global state is
- *             a list of crash files, which the children of fork need (gotrace_record.h).
+ *             a list of recorders, which the children of fork need (gotrace_record.h).
  * Memory      Every handle allocates through the allocator of its gotrace_config and within its
  *             limits, and frees all memory when it is closed.
  * Units       Times are nanoseconds since the first event of the trace, as computed by Go's own

@@ -144,7 +144,10 @@ GOTRACE_API gotrace_status gotrace_recorder_stop(gotrace_recorder *recorder);
 /* The first error: of `write`, of the allocator or of a limit. */
 GOTRACE_API const gotrace_error *gotrace_recorder_error(const gotrace_recorder *recorder);
 
-/* Frees the recorder and all handles. No thread may be in a call or begin another. */
+/* Frees the recorder and all handles. No thread may be in a call or begin another.
+ *
+ * A child process that is forked has a copy of the recorder, which records nothing: its events
+ * have no effect, gotrace_recorder_stop returns at once, and it may be freed. */
 GOTRACE_API void gotrace_recorder_free(gotrace_recorder *recorder);
 
 /* ---- after a crash ---------------------------------------------------------------------------
@@ -157,8 +160,7 @@ GOTRACE_API void gotrace_recorder_free(gotrace_recorder *recorder);
  * recorder has what a snapshot would have, and older generations make room for newer ones.
  *
  * gotrace_recorder_free removes the file, unless the output failed. It does not outlive a crash of
- * the system, so a file system in memory (/dev/shm) is a good place. A child process that is forked
- * does not change it.
+ * the system, so a file system in memory (/dev/shm) is a good place.
  */
 
 /* Whether it is a crash file, by its first bytes. */

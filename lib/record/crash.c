@@ -35,7 +35,6 @@ struct gt_crash {
     size_t size;
     int fd;
     char *path;
-    pid_t owner;
     size_t fresh;               /* slots from here on were never used */
     size_t free_count;          /* with those */
     size_t open_free;           /* free_count when the generation that is open began */
@@ -46,57 +45,7 @@ struct gt_crash {
     range ranges[RANGES];
     size_t range_count;
     uint64_t maps_read; /* gt_rec_monotonic */
-    gt_crash *next;     /* in `all` */
 };
-
-/* ---- fork ------------------------------------------------------------------------------------ */
-
-/* A child process has the recorder too, and would write to the file of its parent: it gets a copy
- * of the memory. */
-static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_once_t all_once = PTHREAD_ONCE_INIT;
-static gt_crash *all;
-
-static void before_fork(void)
-{
-    pthread_mutex_lock(&all_lock);
-}
-
-static void after_fork(void)
-{
-    pthread_mutex_unlock(&all_lock);
-}
-
-static void after_fork_in_child(void)
-{
-    for (const gt_crash *c = all; c; c = c->next)
-        mmap(c->head, c->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, c->fd, 0);
-    pthread_mutex_unlock(&all_lock);
-}
-
-static void watch_forks(void)
-{
-    pthread_atfork(before_fork, after_fork, after_fork_in_child);
-}
-
-static void enlist(gt_crash *c)
-{
-    pthread_once(&all_once, watch_forks);
-    pthread_mutex_lock(&all_lock);
-    c->next = all;
-    all = c;
-    pthread_mutex_unlock(&all_lock);
-}
-
-static void delist(const gt_crash *c)
-{
-    pthread_mutex_lock(&all_lock);
-    gt_crash **at = &all;
-    while (*at != c)
-        at = &(*at)->next;
-    *at = c->next;
-    pthread_mutex_unlock(&all_lock);
-}
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
@@ -162,13 +111,11 @@ gotrace_status gt_crash_open(gotrace_recorder *r, gotrace_error *error)
         return gt_error_memory(error, &r->heap);
     }
     c->size = size;
-    c->owner = getpid();
     if (create_file(c, error) < 0) {
         free_crash(r, c);
         return GOTRACE_ERROR;
     }
     init_head(c);
-    enlist(c);
     r->crash = c;
     return GOTRACE_OK;
 }
@@ -176,13 +123,18 @@ gotrace_status gt_crash_open(gotrace_recorder *r, gotrace_error *error)
 void gt_crash_close(gotrace_recorder *r)
 {
     gt_crash *c = r->crash;
-    delist(c);
-    if (!r->failed && c->owner == getpid())
+    if (!r->failed && !r->forked)
         unlink(c->path);
     munmap(c->head, c->size);
     close(c->fd);
     free_crash(r, c);
     r->crash = NULL;
+}
+
+void gt_crash_leave(gt_crash *c)
+{
+    /* A copy of the memory in its place. */
+    mmap(c->head, c->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, c->fd, 0);
 }
 
 /* ---- buffers --------------------------------------------------------------------------------- */

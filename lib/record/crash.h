@@ -69,6 +69,8 @@ _Static_assert(GT_REC_BUFFER_SIZE % 8 == 0 && GT_CRASH_SLOTS_AT % 8 == 0, "slots
 gotrace_status gt_crash_open(gotrace_recorder *r, gotrace_error *error);
 /* Removes the file, unless the trace failed. */
 void gt_crash_close(gotrace_recorder *r);
+/* In a child process: it does not change the file any more. */
+void gt_crash_leave(gt_crash *c);
 
 /* The caller holds the lock, also for the following functions. A trace begins: frees the buffers of
  * the last one. gt_crash_ready: from now on a kill leaves a trace. */

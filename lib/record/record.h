@@ -15,6 +15,7 @@
  *   output.c     the output: pull, or a thread that writes
  *   flight.c     the flight recorder
  *   drop.c       generations that are dropped because the output is too slow
+ *   fork.c       the recorders of a process that is forked
  *   crash.c      the crash file: buffers and tables in a file that outlives the process (crash.h)
  *   recover.c    makes a trace of it
  *   clock.c      ticks
@@ -431,6 +432,8 @@ struct gotrace_recorder {
     void *write_ctx;
     pthread_t writer;
     bool has_writer;
+    bool forked;            /* it is of the parent process */
+    gotrace_recorder *next; /* in the list of fork.c */
 };
 
 /* ---- recorder.c ------------------------------------------------------------------------------ */
@@ -534,6 +537,12 @@ void gt_rec_drop(gotrace_recorder *r, uint64_t era);
 /* Writes other events in their place: the next era has begun, and all of it is noted. The caller
  * holds `world` too. */
 void gt_rec_bridge(gotrace_recorder *r, uint64_t era);
+
+/* ---- fork.c ---------------------------------------------------------------------------------- */
+
+/* From now on the children of fork record nothing. */
+void gt_rec_enlist(gotrace_recorder *r);
+void gt_rec_delist(const gotrace_recorder *r);
 
 /* ---- output.c -------------------------------------------------------------------------------- */
 

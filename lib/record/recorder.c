@@ -196,6 +196,7 @@ gotrace_status gotrace_recorder_new(const gotrace_recorder_options *options,
         r->tables[i].names.by_pc.heap = &r->heap;
     pthread_condattr_destroy(&attr);
     r->created = gt_rec_moment_now(r);
+    gt_rec_enlist(r);
     if (r->options.crash_file && gt_crash_open(r, &call.error) < 0) {
         gotrace_recorder_free(r);
         return gt_call_end(&call, GOTRACE_ERROR, error);
@@ -214,11 +215,23 @@ void gt_rec_clear_tables(gotrace_recorder *r, uint64_t era)
         gt_crash_clear_tables(r, era);
 }
 
+/* Not in a forked child, where they look as if other threads waited for them. */
+static void destroy_locks(gotrace_recorder *r)
+{
+    pthread_cond_destroy(&r->changed);
+    pthread_cond_destroy(&r->room);
+    pthread_mutex_destroy(&r->control);
+    pthread_mutex_destroy(&r->world);
+    pthread_mutex_destroy(&r->lock);
+    pthread_mutex_destroy(&r->numbering);
+}
+
 void gotrace_recorder_free(gotrace_recorder *r)
 {
     if (!r)
         return;
     gotrace_recorder_stop(r);
+    gt_rec_delist(r);
     gt_rec_drop_window(r);
     gt_rec_free_buffers(r);
     gt_rec_notes_free(r);
@@ -241,12 +254,8 @@ void gotrace_recorder_free(gotrace_recorder *r)
         gt_crash_close(r);
     else
         gt_free(&r->heap, r->samples, r->samples ? GT_REC_SAMPLES * sizeof *r->samples : 0);
-    pthread_cond_destroy(&r->changed);
-    pthread_cond_destroy(&r->room);
-    pthread_mutex_destroy(&r->control);
-    pthread_mutex_destroy(&r->world);
-    pthread_mutex_destroy(&r->lock);
-    pthread_mutex_destroy(&r->numbering);
+    if (!r->forked)
+        destroy_locks(r);
     gt_heap heap = r->heap;
     gt_free_lines(&heap, r, sizeof *r);
 }
@@ -746,6 +755,8 @@ const gotrace_recorder_losses *gotrace_recorder_lost(gotrace_recorder *r)
 
 gotrace_status gotrace_recorder_stop(gotrace_recorder *r)
 {
+    if (r->forked)
+        return GOTRACE_OK;
     const int cancel = gt_rec_take_control(r);
     if (r->encoder) {
         end_trace(r);

@@ -33,6 +33,11 @@ enum { SANITIZED = true };
 enum { SANITIZED = false };
 #endif
 
+bool is_sanitized(void)
+{
+    return SANITIZED;
+}
+
 unsigned sweep_step(void)
 {
     return SANITIZED ? 15 : getenv("ALL") ? 1 : 5;

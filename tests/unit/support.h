@@ -16,6 +16,9 @@
 #define SWEEP_STEP sweep_step()
 unsigned sweep_step(void);
 
+/* Whether this is a build with AddressSanitizer. */
+bool is_sanitized(void);
+
 /* Extreme values. */
 enum { ABSURD_NUMBERS = 7 };
 extern const uint64_t absurd_numbers[ABSURD_NUMBERS];
