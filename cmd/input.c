@@ -174,6 +174,7 @@ int input_report(input *in)
 
 void input_free(input *in)
 {
+    free(in->gaps);
     gotrace_reader_close(in->reader);
     gotrace_source_close(in->source);
     if (in->damaged) {

@@ -10,11 +10,13 @@
 #include "cmd/losses.h"
 #include "formats/common/plural.h"
 #include "formats/common/spool.h"
+#include "formats/common/vector.h"
 #include "gotrace_record.h"
 
 enum {
     MAX_PER_KIND = 3, /* findings printed as text per kind, to keep the report short */
     MAX_FINDINGS = 1 << 16,
+    MAX_GAPS = 1000,
 };
 
 typedef enum recovery {
@@ -29,8 +31,10 @@ typedef struct recovering {
     int error; /* errno of the first failed write */
     out out;
     repair_finding *list;
-    bool refused; /* memory for a finding was */
+    bool refused; /* memory for a finding or a gap was */
     size_t count, capacity;
+    input_gap *gaps;
+    size_t gap_count, gap_room;
     losses losses;
 } recovering;
 
@@ -68,6 +72,23 @@ static void collect_finding(void *ctx, const repair_finding *finding)
     r->losses.found[finding->kind]++;
 }
 
+/* What is above the limit makes the last gap longer. */
+static void collect_gap(void *ctx, uint64_t begin, uint64_t end)
+{
+    recovering *r = ctx;
+    if (r->gap_count == MAX_GAPS) {
+        input_gap *last = &r->gaps[MAX_GAPS - 1];
+        last->begin = begin < last->begin ? begin : last->begin;
+        last->end = end > last->end ? end : last->end;
+        return;
+    }
+    input_gap *list = vector_room(r->gaps, &r->gap_room, r->gap_count, sizeof *list);
+    r->refused |= !list;
+    r->gaps = list ? list : r->gaps;
+    if (list)
+        r->gaps[r->gap_count++] = (input_gap){begin, end};
+}
+
 /* Returns false and sets *error if there is no trace or a system call fails. */
 static bool repair_into(recovering *r, const input *in, repair_totals *totals, gotrace_error *error)
 {
@@ -77,6 +98,7 @@ static bool repair_into(recovering *r, const input *in, repair_totals *totals, g
                       .reading = true,
                       .next = next_trace,
                       .report = collect_finding,
+                      .lost = collect_gap,
                       .ctx = r};
     bool done = repair_write(&job, totals, error) >= 0;
     if (done && out_flush(&r->out) && lseek(r->fd, 0, SEEK_SET) == 0)
@@ -121,6 +143,9 @@ static bool use_recovered(recovering *r, input *in, const repair_totals *totals,
     in->recovered = r->fd;
     in->found.recovered = true;
     in->lost_bytes = totals->bytes_lost;
+    in->gaps = r->gaps;
+    in->gap_count = r->gap_count;
+    r->gaps = NULL;
     r->fd = -1;
     return true;
 }
@@ -198,6 +223,7 @@ static recovery read_recovered(input *in, const gotrace_error *damage)
     }
     out_free(&r.out);
     free(r.list);
+    free(r.gaps);
     if (r.fd >= 0)
         close(r.fd);
     return result;

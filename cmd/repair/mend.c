@@ -461,6 +461,7 @@ bool repair_mend(repair *r)
     }
     if (repair_is_v2(r))
         drop_second_clocks(r);
+    repair_report_gaps(r);
     parts_drop(r->memory, all.list, room, sizeof *all.list);
     parts_drop(r->memory, timed.list, timed_room, sizeof *timed.list);
     return done;

@@ -116,6 +116,9 @@ typedef struct repair_job {
     /* Returns where trace number `trace` (from 1) goes; NULL: stop. */
     out *(*next)(void *ctx, unsigned trace);
     void (*report)(void *ctx, const repair_finding *finding);
+    /* Something is lost that was recorded between these ticks; end UINT64_MAX: until the end of
+     * the trace. NULL: not wanted. */
+    void (*lost)(void *ctx, uint64_t begin, uint64_t end);
     void *ctx;
 } repair_job;
 
@@ -309,6 +312,8 @@ bool repair_scan(repair *r);
 bool repair_guess_version(repair *r);
 bool repair_resume(repair *r);
 bool repair_mend(repair *r);
+/* Report when what is lost was recorded. */
+void repair_report_gaps(const repair *r);
 bool repair_image(repair *r, parts_bytes *image);
 
 /* Cost of a rebuild. */

@@ -24,6 +24,7 @@
 #include "cmd/recovery.h"
 #include "cmd/sandbox.h"
 #include "cmd/view/browser.h"
+#include "cmd/view/gaps.h"
 #include "cmd/view/server.h"
 #include "core/thread.h"
 #include "formats/diagnose/measure.h"
@@ -48,6 +49,7 @@ typedef struct shown {
     input in;
     bool opened, indexed;
     char version[16];
+    view_gap *gaps;
     measures *measures; /* that the diagnosis refers to */
     diagnosis diagnosis;
 } shown;
@@ -119,8 +121,16 @@ static int build_index(shown *t)
     if (view_build(t->index, in->reader, threads_of(t->all)) == GOTRACE_ERROR)
         findings_add(&in->found, gotrace_reader_error(in->reader));
     view_lock(t->index);
-    const bool failed = view_failed(t->index, &error);
+    bool failed = view_failed(t->index, &error);
+    const view_progress read = view_progress_of(t->index);
     view_unlock(t->index);
+    if (!failed && in->gap_count > 0) {
+        size_t count;
+        t->gaps = gaps_find(in, read.begin, read.end, &count);
+        view_api_set_gaps(t->api, t->gaps, count);
+        failed = !t->gaps;
+        error = ENOMEM;
+    }
     if (!failed) {
         view_api_end(t->api, NULL);
         return EXIT_SOUND;
@@ -354,6 +364,7 @@ static void free_traces(viewing *v)
         view_api_free(v->traces[n].api);
         view_free(v->traces[n].index);
         measures_free(v->traces[n].measures);
+        free(v->traces[n].gaps);
     }
     free(v->traces);
     view_api_free(v->several);

@@ -96,11 +96,13 @@ END_TEST
 
 START_TEST(beginning)
 {
+    const view_gap gaps[] = {{-5, 7}, {20, INT64_MAX}};
     asked a = ask_of_sample("go1.21-http.trace");
     view_api_set_version(a.api, "1.21");
     view_api_set_read(a.api, 1, 4);
     for (size_t n = 0; n < 102; n++)
         view_api_add_problem(a.api, "a <problem>");
+    view_api_set_gaps(a.api, gaps, 2);
     json_t *made = ask_json(&a, 200, "trace");
     ck_assert_str_eq(json_string_value(json_array_get(json_object_get(made, "files"), 0)),
                      "a \"trace\"\xef\xbf\xbd");
@@ -112,6 +114,10 @@ START_TEST(beginning)
     ck_assert_double_eq(json_real_value(json_object_get(made, "read")), 0.25);
     ck_assert_uint_eq(json_array_size(json_object_get(made, "problems")), 100);
     ck_assert_int_eq(member(made, "problem_count"), 102);
+    const json_t *second = json_array_get(json_object_get(made, "gaps"), 1);
+    ck_assert_uint_eq(json_array_size(json_object_get(made, "gaps")), 2);
+    ck_assert_int_eq(json_integer_value(json_array_get(second, 0)), 20);
+    ck_assert_int_eq(json_integer_value(json_array_get(second, 1)), INT64_MAX);
     ck_assert_uint_eq(json_array_size(json_object_get(made, "states")), DO_KINDS);
     ck_assert_str_eq(text_of(json_object_get(made, "ranges"), "1"), "GC");
     ck_assert_str_eq(text_of(json_object_get(made, "metrics"), "1"), "GOMAXPROCS");

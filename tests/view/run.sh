@@ -7,6 +7,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/checks.bash
 traces=$PWD/testdata/traces
 clients=$PWD/tests/view/clients.py
+gaps=$PWD/tests/view/gaps.py
 page=$PWD/formats/view/page
 gotrace=$(realpath "${BUILD:-build}")/gotrace
 export LC_ALL=C.UTF-8
@@ -264,6 +265,23 @@ read_all() {
     done
 }
 
+# The gaps of a trace of which some bytes are zero: where its events were. None if only strings and stacks are lost.
+finds_gaps() {
+    local place name tenths size begin
+    # Places in tenths of the file: four in events, three in strings and stacks.
+    for place in go1.19-gc-3 go1.19-gc-5 go1.21-http-1 go1.21-http-9 go1.22-hundreds-3 go1.22-hundreds-5 go1.22-hundreds-9; do
+        name=${place%-*} tenths=${place##*-}
+        size=$(stat -c %s "$traces/$name.trace") begin=$((size * tenths / 10))
+        "$gotrace" print --format jsonl "$traces/$name.trace" >sound.jsonl || return
+        { head -c $begin "$traces/$name.trace"; head -c 300 /dev/zero; tail -c +$((begin + 301)) "$traces/$name.trace"; } >holes.trace
+        serve gaps -q holes.trace && complete && ask /api/1/trace >gaps.json || return
+        if ! end TERM 1 || ! python3 "$gaps" sound.jsonl $begin $((begin + 300)) gaps.json; then
+            echo "$place"
+            return 1
+        fi
+    done
+}
+
 # Also one that is missing, one that is damaged, and one on standard input.
 several() {
     local n path names=(app.trace missing '<stdin>' cut.trace)
@@ -360,6 +378,7 @@ check 'questions while the trace is read' while_indexing
 check 'signals while the trace is read' ends_while_reading
 check 'signals' ends
 check 'a damaged trace' damaged
+check 'the gaps of a damaged trace' finds_gaps
 check 'what is no trace, and wrong options' not_shown
 check 'several traces' several
 check '--diff' compares

@@ -58,6 +58,14 @@ void view_api_set_clock(view_api *a, int64_t ns)
     pthread_mutex_unlock(&a->lock);
 }
 
+void view_api_set_gaps(view_api *a, const view_gap *gaps, size_t count)
+{
+    pthread_mutex_lock(&a->lock);
+    a->gaps = gaps;
+    a->gap_count = count;
+    pthread_mutex_unlock(&a->lock);
+}
+
 void view_api_set_read(view_api *a, uint64_t done, uint64_t total)
 {
     pthread_mutex_lock(&a->lock);

@@ -18,6 +18,15 @@ static void put_problems(out *o, view_api *a)
     out_printf(o, "],\"problem_count\":%" PRIu64, a->problem_count);
 }
 
+static void put_gaps(out *o, const view_api *a)
+{
+    out_str(o, ",\"gaps\":[");
+    for (size_t n = 0; n < a->gap_count; n++)
+        out_printf(o, "%s[%" PRId64 ",%" PRId64 "]", n ? "," : "", a->gaps[n].begin,
+                   a->gaps[n].end);
+    out_char(o, ']');
+}
+
 /* The words for what has a number in other answers. */
 static void put_words(out *o)
 {
@@ -62,6 +71,7 @@ void answer_trace(answer *q)
     out_printf(o, ",\"complete\":%s,\"read\":%.4f", a->ended ? "true" : "false",
                a->ended ? 1.0 : a->read);
     put_problems(o, a);
+    put_gaps(o, a);
     put_words(o);
     out_str(o, ",\"failed\":");
     put_text(o, a->failure || !index_failed ? a->failure : strerror(error));

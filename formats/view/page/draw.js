@@ -104,6 +104,17 @@ class Raster {
   }
 }
 
+const hatching = (color) => {
+  const tile = Object.assign(document.createElement('canvas'), { width: 8, height: 8 }), context = tile.getContext('2d');
+  context.strokeStyle = color;
+  for (const x of [-8, 0, 8]) {
+    context.moveTo(x - 1, 9);
+    context.lineTo(x + 9, -1);
+  }
+  context.stroke();
+  return context.createPattern(tile, 'repeat');
+};
+
 // ---- the drawing -----------------------------------------------------------------------------------
 
 export class Drawing {
@@ -117,6 +128,7 @@ export class Drawing {
 
   setColors() {
     this.colors = readColors();
+    this.hatching = hatching(this.colors.css('warn-line'));
   }
 
   size(canvas) {
@@ -393,6 +405,15 @@ export class Drawing {
     context.globalAlpha = 1;
   }
 
+  // When something was recorded that is lost.
+  gaps(context, x, top, bottom) {
+    context.fillStyle = this.hatching;
+    context.globalAlpha = 0.45;
+    for (const [begin, end] of this.app.trace.gaps)
+      context.fillRect(x(begin), top, Math.max(3, x(end) - x(begin)), bottom - top);
+    context.globalAlpha = 1;
+  }
+
   box(place, begin, end, color, width) {
     const { context } = this;
     const left = Math.max(-5, this.x(begin)), right = Math.min(this.width + 5, this.x(end));
@@ -405,6 +426,7 @@ export class Drawing {
 
   overlays() {
     const { context, app } = this;
+    this.gaps(context, (time) => this.x(time), 0, this.height);
     const { range, selected } = app.state;
     if (range) {
       context.fillStyle = this.colors.css('link');
@@ -545,6 +567,7 @@ export class Drawing {
         }
     }
     context.globalAlpha = 1;
+    this.gaps(context, x, 7, height);
     context.fillStyle = this.colors.css('mark');
     for (const { at } of this.app.findings) {
       context.beginPath();

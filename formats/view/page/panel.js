@@ -308,6 +308,8 @@ export class Panel {
   }
 
   problemsContent() {
-    return [make('p', {}, 'What could be read of the trace is shown.'), ...this.problemList.map((problem) => make('p', { class: 'warning code' }, problem))];
+    const { gaps } = this.app.trace, lost = gaps.reduce((sum, [begin, end]) => sum + end - begin, 0);
+    const where = gaps.length ? ` Where the timeline is hatched, events are missing or misplaced: at ${number(gaps.length)} ${gaps.length === 1 ? 'place' : 'places'}, ${duration(lost)} in all.` : '';
+    return [make('p', {}, `What could be read of the trace is shown.${where}`), ...gaps.slice(0, 20).map(([begin, end]) => this.go(moment(begin), () => this.app.fit(begin, Math.max(end, begin + 1000)))), ...this.problemList.map((problem) => make('p', { class: 'warning code' }, problem))];
   }
 }

@@ -16,7 +16,7 @@ const SORTS = ['cost', 'begin', 'id', 'name'];
 
 class App {
   constructor() {
-    this.trace = { begin: 0, end: 1, files: [], states: [], ranges: {}, metrics: {}, problems: [], complete: false };
+    this.trace = { begin: 0, end: 1, files: [], states: [], ranges: {}, metrics: {}, problems: [], gaps: [], complete: false };
     this.bounds = this.trace; // the times that can be shown, in panes those of all traces
     this.pane = null;
     this.state = this.firstState();
