@@ -4,11 +4,7 @@
 
 #include "cmd/findings.h"
 #include "cmd/verb.h"
-
-/* Ticks between which something was recorded that is lost; end UINT64_MAX: until the end. */
-typedef struct input_gap {
-    uint64_t begin, end;
-} input_gap;
+#include "formats/common/gaps.h"
 
 typedef struct input {
     const char *name; /* for messages */
@@ -26,7 +22,7 @@ typedef struct input {
     gotrace_source *damaged; /* the damaged source, if source was recovered from it, or NULL */
     uint64_t lost_bytes;     /* that the recovery could not read */
     int recovered;           /* file descriptor of the recovered trace, if damaged is set */
-    input_gap *gaps;         /* when what is lost was recorded */
+    ticks_gap *gaps;         /* when what is lost was recorded */
     size_t gap_count;
 } input;
 

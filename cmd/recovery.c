@@ -33,7 +33,7 @@ typedef struct recovering {
     repair_finding *list;
     bool refused; /* memory for a finding or a gap was */
     size_t count, capacity;
-    input_gap *gaps;
+    ticks_gap *gaps;
     size_t gap_count, gap_room;
     losses losses;
 } recovering;
@@ -77,16 +77,16 @@ static void collect_gap(void *ctx, uint64_t begin, uint64_t end)
 {
     recovering *r = ctx;
     if (r->gap_count == MAX_GAPS) {
-        input_gap *last = &r->gaps[MAX_GAPS - 1];
+        ticks_gap *last = &r->gaps[MAX_GAPS - 1];
         last->begin = begin < last->begin ? begin : last->begin;
         last->end = end > last->end ? end : last->end;
         return;
     }
-    input_gap *list = vector_room(r->gaps, &r->gap_room, r->gap_count, sizeof *list);
+    ticks_gap *list = vector_room(r->gaps, &r->gap_room, r->gap_count, sizeof *list);
     r->refused |= !list;
     r->gaps = list ? list : r->gaps;
     if (list)
-        r->gaps[r->gap_count++] = (input_gap){begin, end};
+        r->gaps[r->gap_count++] = (ticks_gap){begin, end};
 }
 
 /* Returns false and sets *error if there is no trace or a system call fails. */

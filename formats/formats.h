@@ -84,10 +84,12 @@ typedef struct convert_job {
     convert_series *series;       /* NULL if the trace is the only one */
     int64_t from, to;             /* timelines: the time range in ns; to 0: until the end */
     struct select_job
-        *select;         /* what is included; timelines: --goroutine alone; NULL: everything */
-    bool *empty;         /* profiles: set to whether there are no samples; or NULL */
-    unsigned threads;    /* that compute, in formats that support it; 0: one */
-    bool recovered;      /* the trace is damaged: this is what could be recovered */
+        *select;      /* what is included; timelines: --goroutine alone; NULL: everything */
+    bool *empty;      /* profiles: set to whether there are no samples; or NULL */
+    unsigned threads; /* that compute, in formats that support it; 0: one */
+    bool recovered;   /* the trace is damaged: this is what could be recovered */
+    const struct ticks_gap *gaps; /* then: when what is lost was recorded */
+    size_t gap_count;
     const void *options; /* of the format alone, the struct of its options.h; NULL: defaults */
 } convert_job;
 

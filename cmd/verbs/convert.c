@@ -223,6 +223,16 @@ static bool expect_size(const convert_options *set, const format *target, const 
     return whole && narrow_expect_size(target, version, bytes);
 }
 
+static void read_from(convert_job *job, const input *in)
+{
+    job->reader = in->reader;
+    job->source = in->source;
+    job->config = &in->config;
+    job->recovered = in->damaged != NULL;
+    job->gaps = in->gaps;
+    job->gap_count = in->gap_count;
+}
+
 /* Convert several traces into one timeline. All are opened before the first is converted, because
  * the alignment depends on all of them. */
 static int convert_series_of(session *s, const format *target, convert_job *job,
@@ -242,9 +252,7 @@ static int convert_series_of(session *s, const format *target, convert_job *job,
     note_alignment(series.alignment);
     job->series = &series;
     for (size_t i = 0; i < s->file_count; i++) {
-        job->reader = in[i].reader;
-        job->source = in[i].source;
-        job->config = &in[i].config;
+        read_from(job, &in[i]);
         job->name = files_base_name(in[i].name);
         if (in[i].reader) {
             status = run_format(s, target, job, what, &in[i]);
@@ -278,10 +286,7 @@ static int convert_part(session *s, const format *target, convert_job *job, cons
     int status = EXIT_SOUND;
     input in;
     if (recovery_open(&in, s, path, options_of(s)->no_recover)) {
-        job->reader = in.reader;
-        job->source = in.source;
-        job->config = &in.config;
-        job->recovered = in.damaged != NULL;
+        read_from(job, &in);
         job->name = files_base_name(in.name);
         job->path = in.name;
         status = run_format(s, target, job, what, &in);
@@ -346,10 +351,7 @@ static int convert_to_table_rows(session *s, const format *target, convert_job *
     job->name = files->trace;
     job->path = in.name;
     if (*read) {
-        job->reader = in.reader;
-        job->source = in.source;
-        job->config = &in.config;
-        job->recovered = in.damaged != NULL;
+        read_from(job, &in);
         status = run_format(s, target, job, what, &in);
     }
     if (!job->folder->failed && files->status == EXIT_SOUND) {
@@ -442,10 +444,7 @@ static int convert(session *s, const format *target, convert_job *job, const sel
     bool empty = false, lacks_samples = false;
     profile_kind kind = profile_kind_of(set->profile.kind);
     if (recovery_open(&in, s, input_path(s), set->no_recover)) {
-        job->reader = in.reader;
-        job->source = in.source;
-        job->config = &in.config;
-        job->recovered = in.damaged != NULL;
+        read_from(job, &in);
         job->out = &s->output.out;
         job->name = files_base_name(in.name);
         progress_output(&s->output.out.written);

@@ -24,7 +24,6 @@
 #include "cmd/recovery.h"
 #include "cmd/sandbox.h"
 #include "cmd/view/browser.h"
-#include "cmd/view/gaps.h"
 #include "cmd/view/server.h"
 #include "core/thread.h"
 #include "formats/diagnose/measure.h"
@@ -49,7 +48,7 @@ typedef struct shown {
     input in;
     bool opened, indexed;
     char version[16];
-    view_gap *gaps;
+    time_gap *gaps;
     measures *measures; /* that the diagnosis refers to */
     diagnosis diagnosis;
 } shown;
@@ -126,7 +125,8 @@ static int build_index(shown *t)
     view_unlock(t->index);
     if (!failed && in->gap_count > 0) {
         size_t count;
-        t->gaps = gaps_find(in, read.begin, read.end, &count);
+        t->gaps = gaps_find(gotrace_reader_summary(in->reader), in->gaps, in->gap_count, read.begin,
+                            read.end, &count);
         view_api_set_gaps(t->api, t->gaps, count);
         failed = !t->gaps;
         error = ENOMEM;

@@ -441,6 +441,19 @@ static void pack(packing *p)
         compress_bytes(p, NULL, 0, Z_FINISH);
 }
 
+/* Returns what is to be freed at the end. */
+static time_gap *set_gaps(packing *p, const convert_job *job)
+{
+    size_t count = 0;
+    if (job->gap_count == 0)
+        return NULL;
+    time_gap *gaps = gaps_find(gotrace_reader_summary(job->reader), job->gaps, job->gap_count,
+                               p->trace.begin, p->trace.end, &count);
+    p->error = gaps ? p->error : ENOMEM;
+    view_api_set_gaps(p->api, gaps, count);
+    return gaps;
+}
+
 static void pack_index(packing *p, html *h, const convert_job *job)
 {
     char version[WORD];
@@ -462,8 +475,10 @@ static void pack_index(packing *p, html *h, const convert_job *job)
     snprintf(version, sizeof version, "1.%d", gotrace_reader_summary(job->reader)->version);
     view_api_set_version(p->api, version);
     view_api_set_diagnosis(p->api, &h->trace->diagnosis, h->s->stacks);
+    time_gap *gaps = set_gaps(p, job);
     view_api_end(p->api, NULL);
     pack(p);
+    free(gaps);
     deflateEnd(&p->stream);
     view_api_free(p->api);
     idmap_free(&p->tiles);

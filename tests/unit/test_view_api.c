@@ -96,7 +96,7 @@ END_TEST
 
 START_TEST(beginning)
 {
-    const view_gap gaps[] = {{-5, 7}, {20, INT64_MAX}};
+    const time_gap gaps[] = {{-5, 7}, {20, INT64_MAX}};
     asked a = ask_of_sample("go1.21-http.trace");
     view_api_set_version(a.api, "1.21");
     view_api_set_read(a.api, 1, 4);

@@ -275,7 +275,8 @@ finds_gaps() {
         "$gotrace" print --format jsonl "$traces/$name.trace" >sound.jsonl || return
         { head -c $begin "$traces/$name.trace"; head -c 300 /dev/zero; tail -c +$((begin + 301)) "$traces/$name.trace"; } >holes.trace
         serve gaps -q holes.trace && complete && ask /api/1/trace >gaps.json || return
-        if ! end TERM 1 || ! python3 "$gaps" sound.jsonl $begin $((begin + 300)) gaps.json; then
+        "$gotrace" convert -q -o holes.html holes.trace 2>err
+        if ! end TERM 1 || ! python3 "$gaps" sound.jsonl $begin $((begin + 300)) gaps.json holes.html; then
             echo "$place"
             return 1
         fi

@@ -58,7 +58,7 @@ void view_api_set_clock(view_api *a, int64_t ns)
     pthread_mutex_unlock(&a->lock);
 }
 
-void view_api_set_gaps(view_api *a, const view_gap *gaps, size_t count)
+void view_api_set_gaps(view_api *a, const time_gap *gaps, size_t count)
 {
     pthread_mutex_lock(&a->lock);
     a->gaps = gaps;

@@ -35,7 +35,7 @@ struct view_api {
     double read;   /* 0 to 1 */
     char *problems[PROBLEMS_SHOWN];
     uint64_t problem_count; /* also of those that are not kept */
-    const view_gap *gaps;
+    const time_gap *gaps;
     size_t gap_count;
     bool ended;
     char *failure; /* NULL: none */

@@ -10,6 +10,7 @@
 #ifndef VIEW_API_H
 #define VIEW_API_H
 
+#include "formats/common/gaps.h"
 #include "formats/common/out.h"
 #include "formats/diagnose/diagnosis.h"
 #include "formats/view/view.h"
@@ -35,14 +36,8 @@ void view_api_set_version(view_api *a, const char *version);
 /* The time of the wall clock at time 0 of the trace, in ns since 1970. */
 void view_api_set_clock(view_api *a, int64_t ns);
 
-/* When something was recorded that is lost, in ns. */
-typedef struct view_gap {
-    int64_t begin, end;
-} view_gap;
-
-/* The gaps of a damaged trace, in the order of their times, which do not overlap. Borrowed until
- * view_api_free. */
-void view_api_set_gaps(view_api *a, const view_gap *gaps, size_t count);
+/* The gaps of a damaged trace, as gaps_find returns them. Borrowed until view_api_free. */
+void view_api_set_gaps(view_api *a, const time_gap *gaps, size_t count);
 
 /* How much of the trace was read, as a gotrace_progress_fn gets it. */
 void view_api_set_read(view_api *a, uint64_t done, uint64_t total);

@@ -1,4 +1,4 @@
-#include "cmd/view/gaps.h"
+#include "formats/common/gaps.h"
 
 #include <stdlib.h>
 
@@ -15,24 +15,24 @@ static int64_t time_of(const gotrace_summary *s, uint64_t ticks, int64_t begin, 
 
 static int compare_gaps(const void *a, const void *b)
 {
-    const view_gap *x = a, *y = b;
+    const time_gap *x = a, *y = b;
     return x->begin != y->begin ? (x->begin > y->begin) - (x->begin < y->begin)
                                 : (x->end > y->end) - (x->end < y->end);
 }
 
-view_gap *gaps_find(const input *in, int64_t begin, int64_t end, size_t *count)
+time_gap *gaps_find(const gotrace_summary *s, const ticks_gap *ticks, size_t ticks_count,
+                    int64_t begin, int64_t end, size_t *count)
 {
-    const gotrace_summary *s = gotrace_reader_summary(in->reader);
-    view_gap *gaps = calloc(in->gap_count, sizeof *gaps);
+    time_gap *gaps = calloc(ticks_count, sizeof *gaps);
     *count = 0;
     if (!gaps)
         return NULL;
-    for (size_t n = 0; n < in->gap_count; n++)
-        gaps[n] = (view_gap){time_of(s, in->gaps[n].begin, begin, end),
-                             time_of(s, in->gaps[n].end, begin, end)};
-    qsort(gaps, in->gap_count, sizeof *gaps, compare_gaps);
-    for (size_t n = 0; n < in->gap_count; n++) {
-        view_gap *last = *count ? &gaps[*count - 1] : NULL;
+    for (size_t n = 0; n < ticks_count; n++)
+        gaps[n] = (time_gap){time_of(s, ticks[n].begin, begin, end),
+                             time_of(s, ticks[n].end, begin, end)};
+    qsort(gaps, ticks_count, sizeof *gaps, compare_gaps);
+    for (size_t n = 0; n < ticks_count; n++) {
+        time_gap *last = *count ? &gaps[*count - 1] : NULL;
         if (!last || gaps[n].begin > last->end)
             gaps[(*count)++] = gaps[n];
         else if (gaps[n].end > last->end)
