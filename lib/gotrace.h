@@ -347,7 +347,7 @@ typedef struct gotrace_raw {
 /* Returns the details of an event; if it has none, all members are 0. */
 static inline const gotrace_details *gotrace_event_details(const gotrace_event *event)
 {
-    static const gotrace_details none = {0};
+    static gotrace_details none; /* not const: C++ wants an initializer then */
     return event->given == GOTRACE_GIVEN_DETAILS ? event->extra.details : &none;
 }
 

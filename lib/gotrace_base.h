@@ -13,6 +13,13 @@
 #include "gotrace_rules.h"
 
 #ifdef __cplusplus
+template <typename type> inline type gotrace_init()
+{
+    type made = type();
+    made.size = sizeof made;
+    return made;
+}
+
 extern "C" {
 #endif
 
@@ -29,10 +36,7 @@ extern "C" {
 /* Initialises a struct that begins with its size: gotrace_config config =
  * GOTRACE_INIT(gotrace_config); Its other members are zero, which selects the defaults. */
 #ifdef __cplusplus
-#define GOTRACE_INIT(type)                                                                         \
-    {                                                                                              \
-        sizeof(type)                                                                               \
-    }
+#define GOTRACE_INIT(type) gotrace_init<type>()
 #else
 #define GOTRACE_INIT(type)                                                                         \
     {                                                                                              \

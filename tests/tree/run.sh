@@ -126,7 +126,7 @@ member_names() {
 }
 
 header_alone() {
-    local header
+    local header compiler standard
     for header in gotrace gotrace_record gotrace_symbols gotrace_experimental; do
         cat >"$work/a.c" <<EOF
 #include "$header.h"
@@ -138,7 +138,11 @@ gotrace_status open_file(const char *path, gotrace_source **source)
 }
 EOF
         cc -std=c11 -Wall -Wextra -Wpedantic -Werror -Ilib -fsyntax-only "$work/a.c" || return 1
-        ! have c++ || c++ -std=c++11 -Wall -Werror -Ilib -fsyntax-only -x c++ "$work/a.c" || return 1
+        for compiler in c++ clang++-14; do
+            ! have $compiler || for standard in c++11 c++14 c++17 c++20; do
+                $compiler -std=$standard -Wall -Wextra -Wpedantic -Werror -Ilib -fsyntax-only -x c++ "$work/a.c" || return 1
+            done
+        done
     done
 }
 
