@@ -176,6 +176,26 @@ static bool set_time(const option_spec *o, const char *value, int64_t *field)
     return true;
 }
 
+/* Centuries, of which there are too many ns, are as good as for ever. */
+static bool set_seconds(const option_spec *o, const char *value, int64_t *field)
+{
+    char text[64];
+    select_time time;
+    const size_t digits = strspn(value, "0123456789"), plain = strspn(value, "0123456789.");
+    const bool fits = snprintf(text, sizeof text, "%s%s", value, value[plain] ? "" : "s") <
+                      (int)sizeof text;
+    if (fits && select_time_parse(text, &time) && !time.wall && time.ns > 0) {
+        *field = time.ns;
+    } else if (digits > 0 && !value[digits] && strtoull(value, NULL, 10) > 0) {
+        *field = INT64_MAX;
+    } else {
+        diag_error("--%s takes a time above 0, such as 0.5 (seconds) or 500ms, not '%s'", o->name,
+                   value);
+        return false;
+    }
+    return true;
+}
+
 void options_join(char *dst, size_t size, const char *(*at)(size_t n))
 {
     size_t used = 0;
@@ -257,6 +277,7 @@ static bool set_option(session *s, const option_spec *o, const char *value)
     case OPTION_COUNT:
     case OPTION_SIZE: return set_above_zero(o, value, field);
     case OPTION_TIME: return set_time(o, value, field);
+    case OPTION_SECONDS: return set_seconds(o, value, field);
     case OPTION_WORD:
     case OPTION_TEXT: *(const char **)field = value; return true;
     case OPTION_LIST: return add_to_list(o, value, field);

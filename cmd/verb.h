@@ -38,16 +38,17 @@ typedef struct settings {
 } settings;
 
 typedef enum option_type {
-    OPTION_FLAG,   /* bool */
-    OPTION_NUMBER, /* uint64_t */
-    OPTION_COUNT,  /* the same, not 0 */
-    OPTION_SIZE,   /* the same in bytes; K, M and G are 1024, 1024^2 and 1024^3 */
-    OPTION_TIME,   /* int64_t in ns, not 0: "100us" */
-    OPTION_TEXT,   /* const char * */
-    OPTION_CHOICE, /* const char *, one of the row's choices */
-    OPTION_WORD,   /* const char *; completion offers no files */
-    OPTION_LIST,   /* text_list: it may be given several times */
-    OPTION_TARGET, /* const char *, a format; the time that --to took before --until is an error */
+    OPTION_FLAG,    /* bool */
+    OPTION_NUMBER,  /* uint64_t */
+    OPTION_COUNT,   /* the same, not 0 */
+    OPTION_SIZE,    /* the same in bytes; K, M and G are 1024, 1024^2 and 1024^3 */
+    OPTION_TIME,    /* int64_t in ns, not 0: "100us" */
+    OPTION_SECONDS, /* the same; a number without a unit is one of seconds: "0.5" */
+    OPTION_TEXT,    /* const char * */
+    OPTION_CHOICE,  /* const char *, one of the row's choices */
+    OPTION_WORD,    /* const char *; completion offers no files */
+    OPTION_LIST,    /* text_list: it may be given several times */
+    OPTION_TARGET,  /* const char *, a format; the time that --to took before --until is an error */
 } option_type;
 
 /* An option, as data. */

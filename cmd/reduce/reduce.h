@@ -43,8 +43,8 @@ gotrace_status reduce_trace(const reduce_job *job, reduce_result *result, gotrac
 enum { TRIAL_TIMEOUT = 124 }; /* status of a command that was ended, as of timeout(1) */
 
 typedef struct trial {
-    char *script;     /* for the shell: the command with $1, the path */
-    uint64_t seconds; /* limit of one run */
+    char *script;         /* for the shell: the command with $1, the path */
+    int64_t milliseconds; /* limit of one run */
     char *folder, *path;
     int status; /* of the last run: exit status, 128 + signal, or TRIAL_TIMEOUT */
     char *text; /* its standard error, up to TRIAL_TEXT bytes */
@@ -55,7 +55,7 @@ enum { TRIAL_TEXT = 64 << 10 };
 
 /* Make a folder for the trace. From now on SIGINT, SIGTERM and SIGHUP only end the current run.
  * False after a diagnostic. */
-bool trial_open(trial *t, const char *command, uint64_t seconds);
+bool trial_open(trial *t, const char *command, int64_t ns);
 /* Run the command on a trace: false if it could not be run, after a diagnostic, or on a signal. */
 bool trial_run(trial *t, const void *bytes, size_t size);
 /* Whether a signal arrived: its number, or 0. */

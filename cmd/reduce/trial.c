@@ -37,10 +37,10 @@ int trial_signal(void)
     return arrived;
 }
 
-bool trial_open(trial *t, const char *command, uint64_t seconds)
+bool trial_open(trial *t, const char *command, int64_t ns)
 {
     const char *parent = getenv("TMPDIR");
-    *t = (trial){.seconds = seconds};
+    *t = (trial){.milliseconds = 1 + (ns - 1) / 1000000};
     /* First: a signal after mkdtemp would leave the folder behind. */
     const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
@@ -134,7 +134,7 @@ static bool wait_until(trial *t, pid_t pid, int said)
     clock_gettime(CLOCK_MONOTONIC, &begin);
     int fd = (int)syscall(SYS_pidfd_open, pid, 0);
     bool ended = false;
-    for (int64_t left = (int64_t)t->seconds * 1000; left > 0 && !arrived && !ended;) {
+    for (int64_t left = t->milliseconds; left > 0 && !arrived && !ended;) {
         struct pollfd wait[] = {{.fd = said, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
         siginfo_t info = {.si_pid = 0};
         /* Without a descriptor (an old kernel): look every few milliseconds. */
@@ -143,7 +143,7 @@ static bool wait_until(trial *t, pid_t pid, int said)
                 info.si_pid != 0;
         read_said(t, said);
         clock_gettime(CLOCK_MONOTONIC, &now);
-        left = (int64_t)t->seconds * 1000 -
+        left = t->milliseconds -
                ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000);
     }
     if (fd >= 0)

@@ -14,8 +14,8 @@ typedef struct record_options {
     settings common;
     const char *go; /* NULL: the newest version */
     bool stacks, no_stacks, follow_forks, pid_suffix;
-    uint64_t duration; /* seconds; 0: until the program ends */
-    uint64_t flight;   /* seconds; 0: the whole trace is written */
+    int64_t duration; /* ns; 0: until the program ends */
+    int64_t flight;   /* ns; 0: the whole trace is written */
 } record_options;
 
 /* What is recorded. */
@@ -25,19 +25,12 @@ typedef struct recording {
     char *path; /* of the trace */
 } recording;
 
-/* At most centuries, so that sums with times do not overflow. */
-static uint64_t nanoseconds(uint64_t seconds)
-{
-    const uint64_t most = UINT64_MAX / 2, second = 1000000000;
-    return seconds < most / second ? seconds * second : most;
-}
-
 static uint64_t end_time(const record_options *set)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    uint64_t now = nanoseconds((uint64_t)t.tv_sec) + (uint64_t)t.tv_nsec;
-    return set->duration ? now + nanoseconds(set->duration) : UINT64_MAX;
+    const uint64_t now = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+    return set->duration ? now + (uint64_t)set->duration : UINT64_MAX;
 }
 
 /* The program's process exists, and waits. */
@@ -146,7 +139,7 @@ static int prepare(session *s, recording *r, const char *base)
     const record_options *set = (const record_options *)s->set;
     processes *p = &r->processes;
     p->stacks = !set->no_stacks;
-    p->flight_ns = nanoseconds(set->flight);
+    p->flight_ns = (uint64_t)set->flight;
     p->path = base;
     /* The ending of a path with a number does not say it. */
     p->packing = s->output.packing ? s->output.packing : packing_of_path(base, NULL);
@@ -202,9 +195,9 @@ static const option_spec options[] = {
      "record the callers of these functions (default)"},
     {0, "no-stacks", OPTION_FLAG, NULL, offsetof(record_options, no_stacks), NULL,
      "record only which functions wait"},
-    {0, "duration", OPTION_COUNT, "SECONDS", offsetof(record_options, duration), NULL,
+    {0, "duration", OPTION_SECONDS, "SECONDS", offsetof(record_options, duration), NULL,
      "write the trace after that time; the program goes on"},
-    {0, "flight", OPTION_COUNT, "SECONDS", offsetof(record_options, flight), NULL,
+    {0, "flight", OPTION_SECONDS, "SECONDS", offsetof(record_options, flight), NULL,
      "write only the last seconds, also at SIGUSR2"},
     {0, "follow-forks", OPTION_FLAG, NULL, offsetof(record_options, follow_forks), NULL,
      "record child processes too, each to OUT.PID"},

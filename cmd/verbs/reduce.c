@@ -11,12 +11,13 @@
 #include "cmd/repair/verdict.h"
 #include "formats/analyse/pattern.h"
 
-enum { DEFAULT_SECONDS = 10, NO_STATUS = UINT16_MAX, LINE = 200 };
+enum { NO_STATUS = UINT16_MAX, LINE = 200 };
 
 typedef struct reduce_options {
     settings common;
     const char *test, *said;
-    uint64_t status, timeout;
+    uint64_t status;
+    int64_t timeout; /* ns */
     bool any;
 } reduce_options;
 
@@ -286,7 +287,7 @@ static int run_reduce(session *s)
     return status;
 }
 
-static const reduce_options defaults = {.status = NO_STATUS, .timeout = DEFAULT_SECONDS};
+static const reduce_options defaults = {.status = NO_STATUS, .timeout = INT64_C(10000000000)};
 
 static const option_spec options[] = {
     {0, "test", OPTION_WORD, "COMMAND", offsetof(reduce_options, test), NULL,
@@ -295,7 +296,7 @@ static const option_spec options[] = {
      "COMMAND must end with status N (as on FILE)"},
     {0, "stderr", OPTION_WORD, "REGEX", offsetof(reduce_options, said), NULL,
      "what COMMAND prints on standard error must match"},
-    {0, "timeout", OPTION_COUNT, "SECONDS", offsetof(reduce_options, timeout), NULL,
+    {0, "timeout", OPTION_SECONDS, "SECONDS", offsetof(reduce_options, timeout), NULL,
      "end COMMAND after SECONDS, with status 124 (10)"},
     {0, "any", OPTION_FLAG, NULL, offsetof(reduce_options, any), NULL,
      "also try traces that are not valid"},

@@ -860,6 +860,20 @@ long_times() {
 }
 check 'times of centuries' long_times
 
+# It waits until the trace is written, which only a short time does.
+short_times() {
+    local time
+    for time in 0.2 200ms .2 200000us; do
+        rm -f short.trace
+        gotrace record --duration $time -o short.trace -- sh -c 'until [ -e short.trace ]; do sleep 0.1; done' && gotrace validate -q short.trace || return
+    done
+    gotrace record --flight 0.5 -o short.trace -- true && gotrace validate -q short.trace
+}
+check 'parts of a second' short_times
+for time in 0 -1 x 1h 1.2.3 '' 2026-11-28T00:00:00Z; do
+    check "a duration of '$time'" fails 2 "takes a time above 0, such as 0.5 (seconds) or 500ms, not '$time'" --duration "$time" -o a.trace -- ./ends exit
+done
+
 nothing_left() { [ ! -e a.trace ]; }
 check 'no trace is left' nothing_left
 
