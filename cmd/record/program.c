@@ -213,6 +213,20 @@ void program_free(program *p)
 
 /* ---- the process ----------------------------------------------------------------------------- */
 
+/* The runtime of AddressSanitizer refuses to come after a library that is preloaded, because that
+ * could replace malloc before it does; ours does not. */
+static bool allow_sanitizer(void)
+{
+    static const char check[] = "verify_asan_link_order";
+    const char *before = getenv("ASAN_OPTIONS");
+    char *options;
+    if (before && strstr(before, check))
+        return true;
+    if (asprintf(&options, "%s%s%s=0", before ? before : "", before ? ":" : "", check) < 0)
+        return false;
+    return setenv("ASAN_OPTIONS", options, 1) == 0;
+}
+
 static bool set_environment(const program *p, int fd)
 {
     char memory[64], *preload;
@@ -220,7 +234,8 @@ static bool set_environment(const program *p, int fd)
     snprintf(memory, sizeof memory, "/proc/%d/fd/%d", (int)getppid(), fd);
     if (asprintf(&preload, "%s%s%s", p->preload, before ? ":" : "", before ? before : "") < 0)
         return false;
-    return setenv(RING_VARIABLE, memory, 1) == 0 && setenv("LD_PRELOAD", preload, 1) == 0;
+    return setenv(RING_VARIABLE, memory, 1) == 0 && setenv("LD_PRELOAD", preload, 1) == 0 &&
+           allow_sanitizer();
 }
 
 /* A script without "#!" is executed by the shell, as by execvp(3). */

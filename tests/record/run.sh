@@ -27,7 +27,7 @@ fi
 
 read -ra compiler <<<"${CC:-cc}"
 kills=$(realpath tests/record/kills.sh)
-truncates=$(realpath testdata/record/truncates.c)
+truncates=$(realpath testdata/record/truncates.c) waits=$(realpath testdata/record/waits.c)
 for program in waits ends forks counts jumps frames; do
     "${compiler[@]}" -O1 -g -pthread -o "$work/$program" "testdata/record/$program.c" || exit 1
 done
@@ -309,6 +309,25 @@ unloaded() {
         gotrace print --format go unloaded.trace | grep 'plugin_wait @'
 }
 check 'a library that is unloaded' unloaded
+
+# The runtime wants to be the first library.
+with_sanitizer() {
+    local -x ASAN_OPTIONS
+    "$1" -fsanitize=address -g -pthread -o asan "$waits" || return
+    for ASAN_OPTIONS in '' detect_leaks=0; do
+        gotrace record -o asan.trace -- ./asan mutex 2>asan.err || return
+        cat asan.err
+        [ ! -s asan.err ] && gotrace validate asan.trace && gotrace print asan.trace >asan.txt || return
+        [ "$(grep -c 'GoBlock.*waiting(sync) at pthread_mutex_lock' asan.txt)" -eq 3 ] || return
+    done
+}
+for name in gcc clang-14; do
+    if command -v $name >/dev/null; then
+        check "a program that $name built with AddressSanitizer" with_sanitizer $name
+    else
+        skip "a program built with AddressSanitizer" "no $name"
+    fi
+done
 if readelf -d "$library" | grep -qE 'NEEDED.*lib[at]san'; then
     skip 'the recorder in a library that is unloaded' 'a sanitizer cannot be loaded later'
 else
