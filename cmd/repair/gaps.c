@@ -29,11 +29,24 @@ static uint64_t most(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* When a generation ended, and the next one began. v1 has one. */
-static uint64_t end_of(const repair *r, uint64_t generation)
+typedef struct search {
+    const repair *r;
+    uint64_t spent; /* batches that were looked at */
+} search;
+
+/* Whether there may be another search: of a file with as many gaps as batches, each would look at
+ * all of them. */
+static bool may_search(const search *s)
 {
+    return s->spent / REPAIR_SEARCH_FACTOR <= s->r->count;
+}
+
+/* When a generation ended, and the next one began. v1 has one. */
+static uint64_t end_of(search *s, uint64_t generation)
+{
+    const repair *r = s->r;
     uint64_t last = 0, next = UINT64_MAX;
-    for (const repair_batch *b = r->batches; b < r->batches + r->count; b++) {
+    for (const repair_batch *b = r->batches; b < r->batches + r->count; b++, s->spent++) {
         if (is_timed(b) && b->generation == generation)
             last = most(last, b->last);
         if (is_timed(b) && b->generation > generation)
@@ -43,29 +56,32 @@ static uint64_t end_of(const repair *r, uint64_t generation)
 }
 
 /* When the owner of a batch recorded its next one, or else its generation ended. */
-static uint64_t next_of(const repair *r, const repair_batch *b)
+static uint64_t next_of(search *s, const repair_batch *b)
 {
-    for (const repair_batch *n = b + 1; n < r->batches + r->count; n++)
+    const repair *r = s->r;
+    if (!may_search(s))
+        return b->last;
+    for (const repair_batch *n = b + 1; n < r->batches + r->count; n++, s->spent++)
         if (is_timed(n) && !n->resumed && n->generation == b->generation && n->owner == b->owner &&
             n->time >= b->last)
             return n->time;
-    return end_of(r, b->generation);
+    return end_of(s, b->generation);
 }
 
 /* Bytes after the batch `before` are lost; b: the next one with events, NULL: there is none. whole:
  * they may be those of other batches. */
-static void report(const repair *r, const repair_batch *before, const repair_batch *b, bool whole)
+static void report(search *s, const repair_batch *before, const repair_batch *b, bool whole)
 {
     uint64_t begin = before->resized ? before->time : before->last, end = before->last;
     if (before->cut || before->resized)
-        end = next_of(r, before);
+        end = next_of(s, before);
     if (!b) {
         end = UINT64_MAX;
     } else if (whole && !b->resumed) {
         begin = least(begin, least(before->time, b->time));
         end = most(end, most(before->last, b->last));
     }
-    r->job->lost(r->job->ctx, begin, end);
+    s->r->job->lost(s->r->job->ctx, begin, end);
 }
 
 /* Whether the trace ends with what an unfinished one lacks: tables in v1, a record in 1.26. */
@@ -78,6 +94,7 @@ static bool is_ended(const repair *r, const repair_batch *last)
 void repair_report_gaps(const repair *r)
 {
     const repair_batch *before = NULL, *timed = NULL; /* b was the last one */
+    search s = {.r = r};
     size_t at = 0;
     bool lost = false, whole = false;
     if (!r->job->lost || r->quiet)
@@ -95,7 +112,7 @@ void repair_report_gaps(const repair *r)
         }
         lost |= !b && before && !is_ended(r, before);
         if (timed && lost && (!b || is_timed(b)))
-            report(r, timed, b, whole);
+            report(&s, timed, b, whole);
         if (!b || is_timed(b)) {
             timed = b;
             lost = whole = false;

@@ -129,7 +129,7 @@ gotrace_status repair_write(const repair_job *job, repair_totals *totals, gotrac
 /* ---- shared by the parts of repair ----------------------------------------------------------- */
 
 enum {
-    REPAIR_SEARCH_FACTOR = 32, /* limit of bytes parsed in vain, per byte of input */
+    REPAIR_SEARCH_FACTOR = 32, /* limit of bytes or batches looked at in vain, for each of them */
     REPAIR_MAPPINGS = 12,      /* traces in files at a time; further ones stay in memory */
 };
 
