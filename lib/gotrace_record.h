@@ -147,7 +147,8 @@ GOTRACE_API const gotrace_error *gotrace_recorder_error(const gotrace_recorder *
 /* Frees the recorder and all handles. No thread may be in a call or begin another.
  *
  * A child process that is forked has a copy of the recorder, which records nothing: its events
- * have no effect, gotrace_recorder_stop returns at once, and it may be freed. */
+ * have no effect, gotrace_recorder_read returns GOTRACE_END and gotrace_recorder_stop GOTRACE_OK at
+ * once, and it may be freed. */
 GOTRACE_API void gotrace_recorder_free(gotrace_recorder *recorder);
 
 /* ---- after a crash ---------------------------------------------------------------------------

@@ -58,6 +58,8 @@ static void wait_until_due(gotrace_recorder *r)
 
 gotrace_status gotrace_recorder_read(gotrace_recorder *r, const void **bytes, size_t *size)
 {
+    if (r->forked)
+        return GOTRACE_END;
     const int cancel = gt_thread_hold_cancel();
     pthread_mutex_lock(&r->lock);
     recycle(r);

@@ -563,7 +563,12 @@ static void run_children(single *s)
         pid_t pid = fork();
         ck_assert_int_ge(pid, 0);
         if (pid == 0) {
+            const void *bytes;
+            size_t size;
             allocate(s, 200 * EVENTS);
+            if (gotrace_recorder_read(s->r, &bytes, &size) != GOTRACE_END ||
+                gotrace_recorder_stop(s->r) != GOTRACE_OK)
+                _exit(1);
             if (!is_sanitized()) /* its allocator's locks may be held for ever */
                 gotrace_recorder_free(s->r);
             _exit(0);
