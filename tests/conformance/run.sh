@@ -14,7 +14,7 @@
 #                    viewers are (default $GOTRACE_PEERS/browser)
 #   TRACES           only these sets: gen, scripts, canned, gotests, corpus, kept, fresh, boundary,
 #                    browser (default all)
-#   UPDATE           1: write the picture in the README (TRACES=browser)
+#   UPDATE           1: write the pictures in man/ (TRACES=browser)
 #   NO_ENGINE        1: skip checks with the Perfetto engine, which take most of the time
 #   ALL_FRESH        1: check all fresh and kept traces, not a sixth and a half of them each day. Of these, split, cut
 #                    and search all, not a third each day; export all, not a fifth and a half
