@@ -75,6 +75,7 @@ verbs_of() {
     v1-running | v1-quiet | v2-shrinking) echo 'convert -q --to go1.26 -o out'; return ;;
     v2-assists) echo 'convert -q --to go1.21 -o out'; return ;;
     v1-stopped | v1-damaged | v1-chance) echo 'repair -q -o out'; return ;;
+    v2-holes) echo 'stat -q -o out'; return ;;
     v1-timers | v1-gomaxprocs | v2-tables | v2-ids | v2-cleared) echo 'merge -q -o out'; return ;;
     v2-procs) echo 'mutate -q --break context -o out'; return ;;
     json-*) echo 'synth -q -o out'; return ;;

@@ -227,6 +227,13 @@ def v2_threads(n):
         yield batch(1, m, 1000 + m, record(V2_PROC_STATUS, 0, m, 1))
 
 
+def v2_holes(n):
+    """Of each of n threads one batch, which is damaged."""
+    yield v2_begin()
+    for m in range(n):
+        yield batch(1, m, 1000 + m, record(V2_PROC_STATUS, 0, m, 1) + bytes(8))
+
+
 def v2_batches(n):
     """A batch for each event."""
     yield v2_begin()
@@ -517,6 +524,7 @@ TRAPS = {
     "v1-never": (v1_trace, v1_never),
     "v1-claims": (v1_trace, v1_claims),
     "v2-threads": (v2_trace, v2_threads),
+    "v2-holes": (v2_trace, v2_holes),
     "v2-batches": (v2_trace, v2_batches),
     "v2-waits": (v2_trace, v2_waits),
     "v2-never": (v2_trace, v2_never),
