@@ -202,8 +202,32 @@ GOTRACE_API void gotrace_rec_proc_free(gotrace_rec_thread *thread, gotrace_rec_p
  * have (-fno-omit-frame-pointer). They end at a frame that is not above the one before, or more
  * than 1 MiB above it. */
 #define GOTRACE_REC_FRAMES ((size_t)-1)
-/* The callers of the function that has this as its last two arguments. */
-#define GOTRACE_REC_CALLERS (const uint64_t *)__builtin_frame_address(0), GOTRACE_REC_FRAMES
+/* The callers of the function that has this as its last two arguments. The frame is that
+ * function's, or that of the function into which the compiler inlines it. */
+#define GOTRACE_REC_CALLERS                                                                        \
+    gotrace_rec_frame(__builtin_frame_address(0), GOTRACE_REC_LOCAL), GOTRACE_REC_FRAMES
+
+/* Of GOTRACE_REC_CALLERS. A call in the last statement of a function can be a sibling call, before
+ * which the function's frame ends. The compiler cannot make one if the call may read a local object
+ * of the function: one that exists until the call returns, and whose address is known outside. */
+#ifdef __cplusplus
+struct gotrace_rec_local {
+    char byte;
+    const char *address() const
+    {
+        return &byte;
+    }
+};
+#define GOTRACE_REC_LOCAL gotrace_rec_local().address()
+#else
+#define GOTRACE_REC_LOCAL (&(char){0})
+#endif
+__attribute__((always_inline)) static inline const uint64_t *gotrace_rec_frame(const void *frame,
+                                                                               const char *local)
+{
+    __asm__ volatile("" : : "r"(local) : "memory");
+    return (const uint64_t *)frame;
+}
 
 typedef enum gotrace_rec_reason {
     GOTRACE_REC_BLOCK = 0, /* unspecified */

@@ -137,11 +137,26 @@ gotrace_status open_file(const char *path, gotrace_source **source)
     return gotrace_source_open(path, &config, source, &error);
 }
 EOF
-        cc -std=c11 -Wall -Wextra -Wpedantic -Werror -Ilib -fsyntax-only "$work/a.c" || return 1
+        for standard in c99 c11; do
+            cc -std=$standard -Wall -Wextra -Wpedantic -Werror -Ilib -fsyntax-only "$work/a.c" || return 1
+        done
         for compiler in c++ clang++-14; do
             ! have $compiler || for standard in c++11 c++14 c++17 c++20; do
                 $compiler -std=$standard -Wall -Wextra -Wpedantic -Werror -Ilib -fsyntax-only -x c++ "$work/a.c" || return 1
             done
+        done
+    done
+}
+
+# GOTRACE_REC_CALLERS has all callers, at each level of optimization.
+callers() {
+    local compiler level
+    for compiler in 'gcc -std=c99' 'clang-14 -std=c99' 'g++ -std=c++11 -x c++' 'clang++-14 -std=c++11 -x c++'; do
+        # shellcheck disable=SC2086
+        ! have "${compiler%% *}" || for level in -O0 -O1 -O2 -O3 -Os; do
+            echo "$compiler $level"
+            $compiler $level -Wall -Wextra -Wpedantic -Werror -fno-omit-frame-pointer -Ilib testdata/record/callers.c \
+                -x none -o "$work/callers" -L"$BUILD" -lgotrace -Wl,-rpath,"$(realpath "$BUILD")" && "$work/callers" || return 1
         done
     done
 }
@@ -170,6 +185,11 @@ check 'an include cycle is found' finds_cycles
 check 'no include cycle' no_cycles
 check 'the library does not print or exit' no_output
 check 'the public headers can be included alone' header_alone
+if nm "$BUILD/gotrace" 2>/dev/null | grep -qE '__(asan|tsan|ubsan)'; then
+    skip 'GOTRACE_REC_CALLERS has all callers' 'the library has sanitizers'
+else
+    check 'GOTRACE_REC_CALLERS has all callers' callers
+fi
 check 'options of a verb are in its file' own_options
 check 'members of libgotrace.a have different names' member_names
 check 'the library compiles without libdw' without_libdw
