@@ -26,9 +26,15 @@ typedef int trace_main(int, char **, char **);
  * The kind is a ring_kind, which only calls.c uses; it includes trace.h for that.
  * The names with _chk are called by programs that were compiled with _FORTIFY_SOURCE.
  */
-#define READ_FROM(fd) trace_fd_kind(fd, RING_RECEIVE)
-#define WRITE_TO(fd)  trace_fd_kind(fd, RING_SEND)
-#define FD(fd)        (uint64_t)(fd)
+#define READ_FROM(fd)     trace_fd_kind(fd, RING_RECEIVE)
+#define WRITE_TO(fd)      trace_fd_kind(fd, RING_SEND)
+#define UNLESS(now, kind) ((now) ? RING_NO_WAIT : (kind))
+#define SOCKET(fd)        UNLESS(trace_is_nonblocking(fd), RING_NETWORK)
+#define MESSAGE(fd, how)  UNLESS((how)&MSG_DONTWAIT, SOCKET(fd))
+#define POLL_MS(ms)       UNLESS((ms) == 0, RING_POLL)
+/* The C library reads the time itself too: reading it here is no new fault. */
+#define POLL_TIME(t, part) UNLESS((t) && (t)->tv_sec == 0 && (t)->part == 0, RING_POLL)
+#define FD(fd)             (uint64_t)(fd)
 #define BLOCKING_CALLS(X)                                                                          \
     X(ssize_t, read, READ_FROM(fd), FD(fd), (int fd, void *p, size_t n), (fd, p, n))               \
     X(ssize_t, __read_chk, READ_FROM(fd), FD(fd), (int fd, void *p, size_t n, size_t room),        \
@@ -57,49 +63,50 @@ typedef int trace_main(int, char **, char **);
       (to, from, at, n))                                                                           \
     X(ssize_t, sendfile64, WRITE_TO(to), FD(to), (int to, int from, off64_t *at, size_t n),        \
       (to, from, at, n))                                                                           \
-    X(ssize_t, recv, RING_NETWORK, FD(fd), (int fd, void *p, size_t n, int how), (fd, p, n, how))  \
-    X(ssize_t, __recv_chk, RING_NETWORK, FD(fd),                                                   \
+    X(ssize_t, recv, MESSAGE(fd, how), FD(fd), (int fd, void *p, size_t n, int how),               \
+      (fd, p, n, how))                                                                             \
+    X(ssize_t, __recv_chk, MESSAGE(fd, how), FD(fd),                                               \
       (int fd, void *p, size_t n, size_t room, int how), (fd, p, n, room, how))                    \
-    X(ssize_t, recvfrom, RING_NETWORK, FD(fd),                                                     \
+    X(ssize_t, recvfrom, MESSAGE(fd, how), FD(fd),                                                 \
       (int fd, void *p, size_t n, int how, __SOCKADDR_ARG a, socklen_t *size),                     \
       (fd, p, n, how, a, size))                                                                    \
-    X(ssize_t, __recvfrom_chk, RING_NETWORK, FD(fd),                                               \
+    X(ssize_t, __recvfrom_chk, MESSAGE(fd, how), FD(fd),                                           \
       (int fd, void *p, size_t n, size_t room, int how, __SOCKADDR_ARG a, socklen_t *size),        \
       (fd, p, n, room, how, a, size))                                                              \
-    X(ssize_t, recvmsg, RING_NETWORK, FD(fd), (int fd, struct msghdr *m, int how), (fd, m, how))   \
-    X(int, recvmmsg, RING_NETWORK, FD(fd),                                                         \
+    X(ssize_t, recvmsg, MESSAGE(fd, how), FD(fd), (int fd, struct msghdr *m, int how),             \
+      (fd, m, how))                                                                                \
+    X(int, recvmmsg, MESSAGE(fd, how), FD(fd),                                                     \
       (int fd, struct mmsghdr *m, unsigned n, int how, struct timespec *t), (fd, m, n, how, t))    \
-    X(ssize_t, send, RING_NETWORK, FD(fd), (int fd, const void *p, size_t n, int how),             \
+    X(ssize_t, send, MESSAGE(fd, how), FD(fd), (int fd, const void *p, size_t n, int how),         \
       (fd, p, n, how))                                                                             \
-    X(ssize_t, sendto, RING_NETWORK, FD(fd),                                                       \
+    X(ssize_t, sendto, MESSAGE(fd, how), FD(fd),                                                   \
       (int fd, const void *p, size_t n, int how, __CONST_SOCKADDR_ARG a, socklen_t size),          \
       (fd, p, n, how, a, size))                                                                    \
-    X(ssize_t, sendmsg, RING_NETWORK, FD(fd), (int fd, const struct msghdr *m, int how),           \
+    X(ssize_t, sendmsg, MESSAGE(fd, how), FD(fd), (int fd, const struct msghdr *m, int how),       \
       (fd, m, how))                                                                                \
-    X(int, sendmmsg, RING_NETWORK, FD(fd), (int fd, struct mmsghdr *m, unsigned n, int how),       \
+    X(int, sendmmsg, MESSAGE(fd, how), FD(fd), (int fd, struct mmsghdr *m, unsigned n, int how),   \
       (fd, m, n, how))                                                                             \
-    X(int, accept, RING_NETWORK, FD(fd), (int fd, __SOCKADDR_ARG a, socklen_t *size),              \
-      (fd, a, size))                                                                               \
-    X(int, accept4, RING_NETWORK, FD(fd), (int fd, __SOCKADDR_ARG a, socklen_t *size, int how),    \
+    X(int, accept, SOCKET(fd), FD(fd), (int fd, __SOCKADDR_ARG a, socklen_t *size), (fd, a, size)) \
+    X(int, accept4, SOCKET(fd), FD(fd), (int fd, __SOCKADDR_ARG a, socklen_t *size, int how),      \
       (fd, a, size, how))                                                                          \
-    X(int, connect, RING_NETWORK, FD(fd), (int fd, __CONST_SOCKADDR_ARG a, socklen_t size),        \
+    X(int, connect, SOCKET(fd), FD(fd), (int fd, __CONST_SOCKADDR_ARG a, socklen_t size),          \
       (fd, a, size))                                                                               \
-    X(int, poll, RING_POLL, 0, (struct pollfd * f, nfds_t n, int ms), (f, n, ms))                  \
-    X(int, __poll_chk, RING_POLL, 0, (struct pollfd * f, nfds_t n, int ms, size_t room),           \
+    X(int, poll, POLL_MS(ms), 0, (struct pollfd * f, nfds_t n, int ms), (f, n, ms))                \
+    X(int, __poll_chk, POLL_MS(ms), 0, (struct pollfd * f, nfds_t n, int ms, size_t room),         \
       (f, n, ms, room))                                                                            \
-    X(int, ppoll, RING_POLL, 0,                                                                    \
+    X(int, ppoll, POLL_TIME(t, tv_nsec), 0,                                                        \
       (struct pollfd * f, nfds_t n, const struct timespec *t, const sigset_t *s), (f, n, t, s))    \
-    X(int, __ppoll_chk, RING_POLL, 0,                                                              \
+    X(int, __ppoll_chk, POLL_TIME(t, tv_nsec), 0,                                                  \
       (struct pollfd * f, nfds_t n, const struct timespec *t, const sigset_t *s, size_t room),     \
       (f, n, t, s, room))                                                                          \
-    X(int, select, RING_POLL, 0, (int n, fd_set *r, fd_set *w, fd_set *e, struct timeval *t),      \
-      (n, r, w, e, t))                                                                             \
-    X(int, pselect, RING_POLL, 0,                                                                  \
+    X(int, select, POLL_TIME(t, tv_usec), 0,                                                       \
+      (int n, fd_set *r, fd_set *w, fd_set *e, struct timeval *t), (n, r, w, e, t))                \
+    X(int, pselect, POLL_TIME(t, tv_nsec), 0,                                                      \
       (int n, fd_set *r, fd_set *w, fd_set *e, const struct timespec *t, const sigset_t *s),       \
       (n, r, w, e, t, s))                                                                          \
-    X(int, epoll_wait, RING_POLL, FD(fd), (int fd, struct epoll_event *e, int n, int ms),          \
+    X(int, epoll_wait, POLL_MS(ms), FD(fd), (int fd, struct epoll_event *e, int n, int ms),        \
       (fd, e, n, ms))                                                                              \
-    X(int, epoll_pwait, RING_POLL, FD(fd),                                                         \
+    X(int, epoll_pwait, POLL_MS(ms), FD(fd),                                                       \
       (int fd, struct epoll_event *e, int n, int ms, const sigset_t *s), (fd, e, n, ms, s))        \
     X(int, epoll_pwait2, RING_POLL, FD(fd),                                                        \
       (int fd, struct epoll_event *e, int n, const struct timespec *t, const sigset_t *s),         \

@@ -63,7 +63,8 @@ typedef enum ring_kind {
     RING_RECEIVE, /* from a pipe */
     RING_SEND,
     RING_FILE,
-    RING_CHILD, /* a process */
+    RING_CHILD,   /* a process */
+    RING_NO_WAIT, /* any call of a form that never waits, also if it takes long */
 } ring_kind;
 
 typedef enum ring_result {

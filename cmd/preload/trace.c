@@ -4,6 +4,7 @@
 #include "cmd/preload/trace.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -459,7 +460,22 @@ ring_kind trace_fd_kind(int fd, ring_kind pipe)
         kind = find_fd_kind(fd);
         atomic_store_explicit(&fd_kinds[fd], (uint8_t)kind, memory_order_relaxed);
     }
+    if (kind != RING_FILE && trace_is_nonblocking(fd))
+        return RING_NO_WAIT;
     return kind == RING_RECEIVE ? pipe : kind;
+}
+
+/* The kernel has to be asked each time, which takes about 0.1 microseconds: the flag is that of the
+ * open file, which others may share, and set, also other processes. */
+bool trace_is_nonblocking(int fd)
+{
+    const ring *shared = trace_ring();
+    if (!shared || atomic_load_explicit(&shared->closed, memory_order_relaxed))
+        return false;
+    int error = errno;
+    const long flags = REAL(syscall)(SYS_fcntl, fd, F_GETFL);
+    errno = error;
+    return flags >= 0 && (flags & O_NONBLOCK) != 0;
 }
 
 void trace_fd_changed(int fd)

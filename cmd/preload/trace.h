@@ -63,6 +63,8 @@ void trace_jump(void);
 
 /* The kind of a read or write from its file descriptor. */
 ring_kind trace_fd_kind(int fd, ring_kind pipe);
+/* Whether calls on the descriptor never wait. Always false if the process is not recorded. */
+bool trace_is_nonblocking(int fd);
 /* The descriptor is something else now. */
 void trace_fd_changed(int fd);
 

@@ -307,9 +307,16 @@ static gotrace_rec_reason reason_of(ring_kind kind)
     case RING_JOIN:
     case RING_SIGNAL:
     case RING_FILE:
-    case RING_CHILD: break;
+    case RING_CHILD:
+    case RING_NO_WAIT: break;
     }
     return GOTRACE_REC_BLOCK;
+}
+
+/* Whether the call is never shown as waiting. */
+static bool is_system_call(uint8_t kind)
+{
+    return kind == RING_FILE || kind == RING_CHILD || kind == RING_NO_WAIT;
 }
 
 /* Whether the call returns at once. */
@@ -333,7 +340,7 @@ static void block(replay *r, thread *t, const item *i)
         return;
     }
     bool quick = is_short(t, b);
-    if (quick || b->kind == RING_FILE || b->kind == RING_CHILD) {
+    if (quick || is_system_call(b->kind)) {
         gotrace_rec_go_sys_call(t->rec, pcs_of(i), depth_of(i));
         t->state = THREAD_CALLS;
     } else {

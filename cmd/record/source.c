@@ -229,7 +229,8 @@ static const char *check_record(const thread *t, const ring_record *r, uint64_t 
     case RING_CREATE:
         return r->flags < RING_SLOTS ? NULL : "a created thread has an impossible number";
     case RING_BLOCK:
-        return r->kind >= RING_MUTEX && r->kind <= RING_CHILD ? NULL : "a call is of no known kind";
+        return r->kind >= RING_MUTEX && r->kind <= RING_NO_WAIT ? NULL
+                                                                : "a call is of no known kind";
     case RING_ATTACH:
     case RING_START:
     case RING_END:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks `gotrace record`: that each interposed function is recorded with the right reason, that the
-# thread that woke another one is recorded, how programs end, their children, and what cannot be recorded.
+# Checks `gotrace record`: how programs end, their children, and what cannot be recorded. What calls are recorded as
+# is checked by tests/calls.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 BUILD="${BUILD:-build}"
@@ -38,67 +38,6 @@ done
 "${compiler[@]}" -O1 -g -pthread -I. -o "$work/corrupts" testdata/record/corrupts.c || exit 1
 library=$(realpath "$BUILD")/libgotrace.so
 cd "$work" || exit 1
-
-# count WORDS FILE: the number of lines that end with the words.
-count() { grep -c -- "$1\$" "$2"; }
-
-# waits KIND REASON FUNCTION [WAKER]: three waits in the function, and as many wake-ups by the waker.
-waits() {
-    local kind=$1 reason=$2 function=$3 waker=${4:-}
-    gotrace record -o "$kind.trace" -- ./waits "$kind" || return 1
-    gotrace validate "$kind.trace" && gotrace print "$kind.trace" >"$kind.txt" || return 1
-    grep -E "Block|Unblock" "$kind.txt"
-    [ "$(count " GoBlock  *G2 running -> waiting($reason) at $function" "$kind.txt")" -eq 3 ] || return 1
-    if [ -n "$waker" ]; then
-        [ "$(count "G1  *GoUnblock  *G2 waiting -> runnable at $waker" "$kind.txt")" -ge 3 ]
-    else
-        [ "$(count "-  *GoUnblock  *G2 waiting -> runnable" "$kind.txt")" -ge 3 ]
-    fi
-}
-
-sync=sync cond='sync.(\*Cond).Wait'
-while read -r kind reason function waker; do
-    [ "$reason" != cond ] || reason=$cond
-    check "$kind" waits "$kind" "${reason//_/ }" "$function" "$waker"
-done <<EOT
-mutex sync pthread_mutex_lock pthread_mutex_unlock
-timedlock sync pthread_mutex_timedlock pthread_mutex_unlock
-clocklock sync pthread_mutex_clocklock pthread_mutex_unlock
-rdlock sync pthread_rwlock_rdlock pthread_rwlock_unlock
-timedrdlock sync pthread_rwlock_timedrdlock pthread_rwlock_unlock
-wrlock sync pthread_rwlock_wrlock pthread_rwlock_unlock
-timedwrlock sync pthread_rwlock_timedwrlock pthread_rwlock_unlock
-sem sync sem_wait sem_post
-semtimed sync sem_timedwait sem_post
-cond cond pthread_cond_wait pthread_cond_signal
-condtimed cond pthread_cond_timedwait pthread_cond_signal
-broadcast cond pthread_cond_wait pthread_cond_broadcast
-timeout cond pthread_cond_timedwait
-mtx sync mtx_lock mtx_unlock
-cnd cond cnd_wait cnd_signal
-futex sync syscall syscall
-pipe chan_receive read
-recv network recv
-readsocket network read
-poll select poll
-ppoll select ppoll
-select select select
-pselect select pselect
-epoll select epoll_wait
-epollp select epoll_pwait
-usleep sleep usleep
-nanosleep sleep nanosleep
-clocksleep sleep clock_nanosleep
-thrdsleep sleep thrd_sleep
-EOT
-
-# The barrier of the rounds is one too: there may be more waits.
-barrier() {
-    waits barrier "$sync" pthread_barrier_wait pthread_barrier_wait
-    gotrace validate barrier.trace &&
-        [ "$(count "G1  *GoUnblock  *G2 waiting -> runnable at pthread_barrier_wait" barrier.txt)" -ge 3 ]
-}
-check 'barrier' barrier
 
 # ---- how programs end --------------------------------------------------------------------------
 

@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# Checks what `gotrace record` records of interposed functions: that each waits with the right reason, or is a system
+# call, and that the thread that woke another one is recorded.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+BUILD="${BUILD:-build}"
+gotrace=$(realpath "$BUILD")/gotrace
+
+# shellcheck disable=SC1091
+. tests/checks.bash
+
+# gotrace ARGUMENT...: runs the program, with a limit against hangs.
+gotrace() { timeout -k 1 "$HANG" "$gotrace" "$@"; }
+
+if ! readelf -d "$BUILD/libgotrace.so" | grep -q 'NEEDED.*libdw'; then
+    skip 'calls' 'the library was built without libdw: functions have no names'
+    end_checks
+    exit
+fi
+
+read -ra compiler <<<"${CC:-cc}"
+for program in waits nonblocking; do
+    "${compiler[@]}" -O1 -g -pthread -o "$work/$program" "testdata/record/$program.c" || exit 1
+done
+cd "$work" || exit 1
+
+# count WORDS FILE: the number of lines that end with the words.
+count() { grep -c -- "$1\$" "$2"; }
+
+# waits KIND REASON FUNCTION [WAKER]: three waits in the function, and as many wake-ups by the waker.
+waits() {
+    local kind=$1 reason=$2 function=$3 waker=${4:-}
+    gotrace record -o "$kind.trace" -- ./waits "$kind" || return 1
+    gotrace validate "$kind.trace" && gotrace print "$kind.trace" >"$kind.txt" || return 1
+    grep -E "Block|Unblock" "$kind.txt"
+    [ "$(count " GoBlock  *G2 running -> waiting($reason) at $function" "$kind.txt")" -eq 3 ] || return 1
+    if [ -n "$waker" ]; then
+        [ "$(count "G1  *GoUnblock  *G2 waiting -> runnable at $waker" "$kind.txt")" -ge 3 ]
+    else
+        [ "$(count "-  *GoUnblock  *G2 waiting -> runnable" "$kind.txt")" -ge 3 ]
+    fi
+}
+
+sync=sync cond='sync.(\*Cond).Wait'
+while read -r kind reason function waker; do
+    [ "$reason" != cond ] || reason=$cond
+    check "$kind" waits "$kind" "${reason//_/ }" "$function" "$waker"
+done <<EOT
+mutex sync pthread_mutex_lock pthread_mutex_unlock
+timedlock sync pthread_mutex_timedlock pthread_mutex_unlock
+clocklock sync pthread_mutex_clocklock pthread_mutex_unlock
+rdlock sync pthread_rwlock_rdlock pthread_rwlock_unlock
+timedrdlock sync pthread_rwlock_timedrdlock pthread_rwlock_unlock
+wrlock sync pthread_rwlock_wrlock pthread_rwlock_unlock
+timedwrlock sync pthread_rwlock_timedwrlock pthread_rwlock_unlock
+sem sync sem_wait sem_post
+semtimed sync sem_timedwait sem_post
+cond cond pthread_cond_wait pthread_cond_signal
+condtimed cond pthread_cond_timedwait pthread_cond_signal
+broadcast cond pthread_cond_wait pthread_cond_broadcast
+timeout cond pthread_cond_timedwait
+mtx sync mtx_lock mtx_unlock
+cnd cond cnd_wait cnd_signal
+futex sync syscall syscall
+pipe chan_receive read
+recv network recv
+readsocket network read
+poll select poll
+ppoll select ppoll
+select select select
+pselect select pselect
+epoll select epoll_wait
+epollp select epoll_pwait
+usleep sleep usleep
+nanosleep sleep nanosleep
+clocksleep sleep clock_nanosleep
+thrdsleep sleep thrd_sleep
+EOT
+
+# The barrier of the rounds is one too: there may be more waits.
+barrier() {
+    waits barrier "$sync" pthread_barrier_wait pthread_barrier_wait
+    gotrace validate barrier.trace &&
+        [ "$(count "G1  *GoUnblock  *G2 waiting -> runnable at pthread_barrier_wait" barrier.txt)" -ge 3 ]
+}
+check 'barrier' barrier
+
+# ---- calls that cannot wait ----------------------------------------------------------------------
+
+# nonblocking HOW CALLS: so many calls at least are recorded, all as system calls, though they take long: the kernel
+# counts fewer times at which the thread gave up its processor.
+nonblocking() {
+    local switches calls
+    switches=$(gotrace record -o nonblocking.trace -- ./nonblocking "$1") || return 1
+    gotrace validate nonblocking.trace && gotrace print nonblocking.trace >nonblocking.txt || return 1
+    grep 'GoBlock' nonblocking.txt
+    calls=$(grep -cE ' G1  *GoSyscallBegin .* at (p?poll|p?select|epoll_wait|(read|write)v?|(recv|send)(from|to|m?msg)?)$' \
+        nonblocking.txt)
+    echo "$calls calls, $switches switches"
+    [ "$calls" -ge "$2" ] && [ "$switches" -lt $(($2 / 2)) ] && ! grep -q 'GoBlock' nonblocking.txt
+}
+for how in socket ioctl kernel child dontwait; do
+    check "a socket that does not block: $how" nonblocking $how 850
+done
+check 'a pipe that does not block' nonblocking pipe 550
+
+end_checks
