@@ -1,6 +1,6 @@
 /*
  * calls.c - interposed calls that block: files, pipes, sockets, polling, sleeping, signals, child
- * processes; and those that change what a file descriptor is.
+ * processes, locks and semaphores of the system; and those that change what a file descriptor is.
  */
 #include "cmd/preload/real.h"
 #include "cmd/preload/trace.h"
@@ -23,6 +23,46 @@ BLOCKING_CALLS(DECLARE)
         return returned;                                                                           \
     }
 BLOCKING_CALLS(DEFINE)
+
+#define CONTROLLING(name)                                                                          \
+    EXPORT int name(int fd, int command, ...)                                                      \
+    {                                                                                              \
+        va_list list;                                                                              \
+        va_start(list, command);                                                                   \
+        void *arg = va_arg(list, void *);                                                          \
+        va_end(list);                                                                              \
+        bool waits = command == F_SETLKW || command == F_OFD_SETLKW;                               \
+        bool recorded = waits && trace_call(RING_FILE_LOCK, FD(fd));                               \
+        int returned = REAL(name)(fd, command, arg);                                               \
+        trace_resume(recorded, RING_DONE);                                                         \
+        return returned;                                                                           \
+    }
+CONTROLLING(fcntl)
+CONTROLLING(fcntl64)
+
+/* SPLICE_F_NONBLOCK is for pipes only. */
+static ring_kind splice_kind(int fd, ring_kind pipe, unsigned how)
+{
+    ring_kind kind = trace_fd_kind(fd, pipe);
+    return kind == pipe && how & SPLICE_F_NONBLOCK ? RING_NO_WAIT : kind;
+}
+
+/* They wait for the input, if that is of a kind that may be waited for, else for the output. */
+#define SPLICING(name, parameters, arguments)                                                      \
+    EXPORT ssize_t name parameters                                                                 \
+    {                                                                                              \
+        ring_kind kind = splice_kind(from, RING_RECEIVE, how);                                     \
+        bool waits = kind == RING_RECEIVE || kind == RING_NETWORK;                                 \
+        if (!waits)                                                                                \
+            kind = splice_kind(to, RING_SEND, how);                                                \
+        bool recorded = trace_call(kind, FD(waits ? from : to));                                   \
+        ssize_t returned = REAL(name) arguments;                                                   \
+        trace_resume(recorded, RING_DONE);                                                         \
+        return returned;                                                                           \
+    }
+SPLICING(splice, (int from, off64_t *at, int to, off64_t *to_at, size_t n, unsigned how),
+         (from, at, to, to_at, n, how))
+SPLICING(tee, (int from, int to, size_t n, unsigned how), (from, to, n, how))
 
 EXPORT int close(int fd)
 {

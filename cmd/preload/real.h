@@ -4,13 +4,19 @@
 #ifndef PRELOAD_REAL_H
 #define PRELOAD_REAL_H
 
+#include <aio.h>
+#include <fcntl.h>
+#include <mqueue.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/epoll.h>
+#include <sys/file.h>
+#include <sys/msg.h>
 #include <sys/select.h>
+#include <sys/sem.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -34,6 +40,7 @@ typedef int trace_main(int, char **, char **);
 #define POLL_MS(ms)       UNLESS((ms) == 0, RING_POLL)
 /* The C library reads the time itself too: reading it here is no new fault. */
 #define POLL_TIME(t, part) UNLESS((t) && (t)->tv_sec == 0 && (t)->part == 0, RING_POLL)
+#define QUEUE(fd, kind)    UNLESS(trace_is_nonblocking(fd), kind)
 #define FD(fd)             (uint64_t)(fd)
 #define BLOCKING_CALLS(X)                                                                          \
     X(ssize_t, read, READ_FROM(fd), FD(fd), (int fd, void *p, size_t n), (fd, p, n))               \
@@ -131,7 +138,34 @@ typedef int trace_main(int, char **, char **);
     X(pid_t, wait4, RING_CHILD, 0, (pid_t child, int *status, int how, struct rusage *u),          \
       (child, status, how, u))                                                                     \
     X(int, waitid, RING_CHILD, 0, (idtype_t type, id_t id, siginfo_t * i, int how),                \
-      (type, id, i, how))
+      (type, id, i, how))                                                                          \
+    X(int, flock, UNLESS((how) & (LOCK_NB | LOCK_UN), RING_FILE_LOCK), FD(fd), (int fd, int how),  \
+      (fd, how))                                                                                   \
+    X(int, lockf, UNLESS((how) != F_LOCK, RING_FILE_LOCK), FD(fd), (int fd, int how, off_t n),     \
+      (fd, how, n))                                                                                \
+    X(int, lockf64, UNLESS((how) != F_LOCK, RING_FILE_LOCK), FD(fd), (int fd, int how, off64_t n), \
+      (fd, how, n))                                                                                \
+    X(int, semop, RING_SYSTEM_SEM, FD(id), (int id, struct sembuf *o, size_t n), (id, o, n))       \
+    X(int, semtimedop, RING_SYSTEM_SEM, FD(id),                                                    \
+      (int id, struct sembuf *o, size_t n, const struct timespec *t), (id, o, n, t))               \
+    X(int, msgsnd, UNLESS((how)&IPC_NOWAIT, RING_SEND), FD(id),                                    \
+      (int id, const void *m, size_t n, int how), (id, m, n, how))                                 \
+    X(ssize_t, msgrcv, UNLESS((how)&IPC_NOWAIT, RING_RECEIVE), FD(id),                             \
+      (int id, void *m, size_t n, long type, int how), (id, m, n, type, how))                      \
+    X(int, mq_send, QUEUE(fd, RING_SEND), FD(fd), (mqd_t fd, const char *m, size_t n, unsigned p), \
+      (fd, m, n, p))                                                                               \
+    X(int, mq_timedsend, QUEUE(fd, RING_SEND), FD(fd),                                             \
+      (mqd_t fd, const char *m, size_t n, unsigned p, const struct timespec *t), (fd, m, n, p, t)) \
+    X(ssize_t, mq_receive, QUEUE(fd, RING_RECEIVE), FD(fd),                                        \
+      (mqd_t fd, char *m, size_t n, unsigned *p), (fd, m, n, p))                                   \
+    X(ssize_t, mq_timedreceive, QUEUE(fd, RING_RECEIVE), FD(fd),                                   \
+      (mqd_t fd, char *m, size_t n, unsigned *p, const struct timespec *t), (fd, m, n, p, t))      \
+    X(ssize_t, vmsplice, UNLESS((how)&SPLICE_F_NONBLOCK, WRITE_TO(fd)), FD(fd),                    \
+      (int fd, const struct iovec *v, size_t n, unsigned how), (fd, v, n, how))                    \
+    X(int, aio_suspend, RING_POLL, 0,                                                              \
+      (const struct aiocb *const list[], int n, const struct timespec *t), (list, n, t))           \
+    X(int, aio_suspend64, RING_POLL, 0,                                                            \
+      (const struct aiocb64 *const list[], int n, const struct timespec *t), (list, n, t))
 
 /* Other functions: X(result, name, (parameters)). */
 #define OTHER_CALLS(X)                                                                             \
@@ -182,6 +216,10 @@ typedef int trace_main(int, char **, char **);
     X(int, cnd_timedwait, (cnd_t * c, mtx_t * m, const struct timespec *t))                        \
     X(int, cnd_signal, (cnd_t * c))                                                                \
     X(int, cnd_broadcast, (cnd_t * c))                                                             \
+    X(int, fcntl, (int fd, int command, ...))                                                      \
+    X(int, fcntl64, (int fd, int command, ...))                                                    \
+    X(ssize_t, splice, (int from, off64_t *at, int to, off64_t *to_at, size_t n, unsigned how))    \
+    X(ssize_t, tee, (int from, int to, size_t n, unsigned how))                                    \
     X(int, close, (int fd))                                                                        \
     X(int, dup2, (int from, int to))                                                               \
     X(int, dup3, (int from, int to, int flags))                                                    \

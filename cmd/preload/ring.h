@@ -58,10 +58,12 @@ typedef enum ring_kind {
     RING_SLEEP,
     RING_POLL,
     RING_SIGNAL,
-    /* Calls that may return at once; the object is a file descriptor. */
+    /* Calls that may return at once; the object is a file descriptor, or of System V an id. */
     RING_NETWORK,
-    RING_RECEIVE, /* from a pipe */
+    RING_RECEIVE, /* from a pipe or a message queue */
     RING_SEND,
+    RING_FILE_LOCK,
+    RING_SYSTEM_SEM, /* a set of semaphores of System V */
     RING_FILE,
     RING_CHILD,   /* a process */
     RING_NO_WAIT, /* any call of a form that never waits, also if it takes long */

@@ -297,7 +297,9 @@ static gotrace_rec_reason reason_of(ring_kind kind)
     case RING_WRITE_LOCK:
     case RING_SEM:
     case RING_BARRIER:
-    case RING_FUTEX: return GOTRACE_REC_SYNC;
+    case RING_FUTEX:
+    case RING_FILE_LOCK:
+    case RING_SYSTEM_SEM: return GOTRACE_REC_SYNC;
     case RING_COND: return GOTRACE_REC_COND;
     case RING_SLEEP: return GOTRACE_REC_SLEEP;
     case RING_POLL: return GOTRACE_REC_SELECT;

@@ -3,27 +3,35 @@
  * time after it has waited for some milliseconds. For tests/record.
  */
 #define _GNU_SOURCE
+#include <aio.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <mqueue.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/file.h>
+#include <sys/msg.h>
 #include <sys/select.h>
+#include <sys/sem.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "blocked.h"
 
-enum { ROUNDS = 3, WAIT_US = 20000 };
+enum { ROUNDS = 3, WAIT_US = 20000, PAGE = 4096 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
@@ -35,6 +43,13 @@ static cnd_t c11_cond;
 static int flag, futex_word;
 static int pipes[2], sockets[2], epoll;
 static char byte;
+static int files[2];                              /* of the same file, opened twice */
+static int others[2], null, semaphores, messages; /* a pipe of one page; of System V */
+static mqd_t queue;                               /* has room for one message */
+static struct message {
+    long type;
+    char text[PAGE];
+} message = {.type = 1};
 
 static struct timespec later(clockid_t clock)
 {
@@ -260,6 +275,173 @@ static void sleep_c11(void)
     thrd_sleep(&short_time, NULL);
 }
 
+/* ---- objects of the system ------------------------------------------------------------------- */
+
+/* Locks of a process do not exclude each other, but exclude those of an open file. */
+static void control_lock(int fd, int command, short type)
+{
+    struct flock l = {.l_type = type, .l_whence = SEEK_SET};
+    if (fcntl(fd, command, &l) < 0)
+        abort();
+}
+static void file_hold(void)
+{
+    control_lock(files[0], F_OFD_SETLK, F_WRLCK);
+}
+static void file_release(void)
+{
+    control_lock(files[0], F_OFD_SETLK, F_UNLCK);
+}
+static void file_wait(void)
+{
+    control_lock(files[1], F_SETLKW, F_WRLCK);
+}
+static void file_done(void)
+{
+    control_lock(files[1], F_SETLK, F_UNLCK);
+}
+static void open_file_wait(void)
+{
+    control_lock(files[1], F_OFD_SETLKW, F_WRLCK);
+}
+static void open_file_done(void)
+{
+    control_lock(files[1], F_OFD_SETLK, F_UNLCK);
+}
+static void lockf_wait(void)
+{
+    (void)!lockf(files[1], F_LOCK, 0);
+}
+static void lockf_done(void)
+{
+    (void)!lockf(files[1], F_ULOCK, 0);
+}
+static void flock_hold(void)
+{
+    flock(files[0], LOCK_EX);
+}
+static void flock_release(void)
+{
+    flock(files[0], LOCK_UN);
+}
+static void flock_wait(void)
+{
+    flock(files[1], LOCK_SH);
+}
+static void flock_done(void)
+{
+    flock(files[1], LOCK_UN);
+}
+
+static void system_sem_wait(void)
+{
+    struct sembuf o = {.sem_op = -1};
+    semop(semaphores, &o, 1);
+}
+static void system_sem_timed(void)
+{
+    struct sembuf o = {.sem_op = -1};
+    struct timespec t = {.tv_sec = 60};
+    semtimedop(semaphores, &o, 1, &t);
+}
+static void system_sem_post(void)
+{
+    struct sembuf o = {.sem_op = 1};
+    semop(semaphores, &o, 1);
+}
+
+static void queue_get(void)
+{
+    mq_receive(queue, message.text, PAGE, NULL);
+}
+static void queue_get_timed(void)
+{
+    struct timespec t = later(CLOCK_REALTIME);
+    mq_timedreceive(queue, message.text, PAGE, NULL, &t);
+}
+static void queue_put(void)
+{
+    mq_send(queue, &byte, 1, 0);
+}
+static void queue_put_timed(void)
+{
+    struct timespec t = later(CLOCK_REALTIME);
+    mq_timedsend(queue, &byte, 1, 0, &t);
+}
+static void message_get(void)
+{
+    (void)!msgrcv(messages, &message, PAGE, 0, 0);
+}
+static void message_put(void)
+{
+    msgsnd(messages, &message, PAGE, 0);
+}
+static void message_fill(void)
+{
+    while (msgsnd(messages, &message, PAGE, IPC_NOWAIT) == 0)
+        continue;
+}
+static void message_empty(void)
+{
+    while (msgrcv(messages, &message, PAGE, 0, IPC_NOWAIT) > 0)
+        continue;
+}
+
+static void splice_pipe(void)
+{
+    (void)!splice(pipes[0], NULL, null, NULL, 1, 0);
+}
+static void splice_socket(void)
+{
+    (void)!splice(sockets[0], NULL, others[1], NULL, 1, 0);
+}
+static void get_other(void)
+{
+    (void)!read(others[0], &byte, 1);
+}
+static void splice_file(void)
+{
+    (void)!splice(files[0], &(off64_t){0}, others[1], NULL, PAGE, 0);
+}
+static void tee_pipe(void)
+{
+    (void)!tee(pipes[0], others[1], 1, 0);
+}
+static void tee_done(void)
+{
+    get_other();
+    get_pipe();
+}
+static void page_get(void)
+{
+    (void)!read(others[0], message.text, PAGE);
+}
+static void page_put(void)
+{
+    (void)!write(others[1], message.text, PAGE);
+}
+static void splice_page(void)
+{
+    struct iovec v = {message.text, PAGE};
+    (void)!vmsplice(others[1], &v, 1, 0);
+}
+
+static struct aiocb request;
+static void request_begin(void)
+{
+    request = (struct aiocb){.aio_fildes = pipes[0], .aio_buf = &byte, .aio_nbytes = 1};
+    aio_read(&request);
+}
+static void request_wait(void)
+{
+    const struct aiocb *const list[] = {&request};
+    aio_suspend(list, 1, NULL);
+}
+static void request_end(void)
+{
+    aio_return(&request);
+}
+
 /* Main thread: hold, (round begins, the thread sleeps for a while, because very short calls are not
  * recorded as waits), release. Thread: wait, done. */
 static const struct kind {
@@ -296,6 +478,24 @@ static const struct kind {
     {"nanosleep", nothing, sleep_nano, nothing, nothing},
     {"clocksleep", nothing, sleep_clock, nothing, nothing},
     {"thrdsleep", nothing, sleep_c11, nothing, nothing},
+    {"setlkw", file_hold, file_wait, file_release, file_done},
+    {"ofdsetlkw", file_hold, open_file_wait, file_release, open_file_done},
+    {"lockf", file_hold, lockf_wait, file_release, lockf_done},
+    {"flock", flock_hold, flock_wait, flock_release, flock_done},
+    {"semop", nothing, system_sem_wait, system_sem_post, nothing},
+    {"semtimedop", nothing, system_sem_timed, system_sem_post, nothing},
+    {"mqreceive", nothing, queue_get, queue_put, nothing},
+    {"mqtimedreceive", nothing, queue_get_timed, queue_put, nothing},
+    {"mqsend", queue_put, queue_put, queue_get, queue_get},
+    {"mqtimedsend", queue_put, queue_put_timed, queue_get, queue_get},
+    {"msgrcv", nothing, message_get, message_put, nothing},
+    {"msgsnd", message_fill, message_put, message_get, message_empty},
+    {"splice", nothing, splice_pipe, put_pipe, nothing},
+    {"splicesocket", nothing, splice_socket, put_socket, get_other},
+    {"splicefile", page_put, splice_file, page_get, page_get},
+    {"tee", nothing, tee_pipe, put_pipe, tee_done},
+    {"vmsplice", page_put, splice_page, page_get, page_get},
+    {"aiosuspend", request_begin, request_wait, put_pipe, request_end},
 };
 
 static const struct kind *kind;
@@ -313,6 +513,39 @@ static void *waiter(void *arg)
     return arg;
 }
 
+static void check(bool good, const char *what)
+{
+    if (!good) {
+        perror(what);
+        exit(1);
+    }
+}
+
+/* Nothing of it is left when the program ends, but for System V, see clean_up. Where the system has
+ * no queues or semaphores, only their own tests fail. */
+static void set_up_system(void)
+{
+    char path[] = "waits-XXXXXX", name[32];
+    struct mq_attr limits = {.mq_maxmsg = 1, .mq_msgsize = PAGE};
+    files[0] = mkstemp(path);
+    files[1] = open(path, O_RDWR | O_CLOEXEC);
+    check(files[0] >= 0 && files[1] >= 0 && unlink(path) == 0 && ftruncate(files[0], PAGE) == 0,
+          "file");
+    check(pipe(others) == 0 && fcntl(others[1], F_SETPIPE_SZ, PAGE) > 0, "pipe");
+    check((null = open("/dev/null", O_RDWR | O_CLOEXEC)) >= 0, "/dev/null");
+    snprintf(name, sizeof name, "/waits-%d", (int)getpid());
+    queue = mq_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600, &limits);
+    mq_unlink(name);
+    semaphores = semget(IPC_PRIVATE, 1, 0600);
+    messages = msgget(IPC_PRIVATE, 0600);
+}
+
+static void clean_up(void)
+{
+    semctl(semaphores, 0, IPC_RMID);
+    msgctl(messages, IPC_RMID, NULL);
+}
+
 static void set_up(void)
 {
     pthread_barrier_init(&rounds, NULL, 2);
@@ -321,9 +554,12 @@ static void set_up(void)
     mtx_init(&c11_mutex, mtx_plain);
     cnd_init(&c11_cond);
     struct epoll_event event = {.events = EPOLLIN};
-    if (pipe(pipes) < 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) < 0 ||
-        (epoll = epoll_create1(0)) < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, pipes[0], &event) < 0)
-        exit(1);
+    check(pipe(pipes) == 0, "pipe");
+    check(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) == 0, "socketpair");
+    check((epoll = epoll_create1(0)) >= 0 && epoll_ctl(epoll, EPOLL_CTL_ADD, pipes[0], &event) == 0,
+          "epoll");
+    set_up_system();
+    atexit(clean_up);
 }
 
 int main(int argc, char **argv)

@@ -75,6 +75,24 @@ usleep sleep usleep
 nanosleep sleep nanosleep
 clocksleep sleep clock_nanosleep
 thrdsleep sleep thrd_sleep
+setlkw sync fcntl
+ofdsetlkw sync fcntl
+lockf sync lockf
+flock sync flock
+semop sync semop
+semtimedop sync semtimedop
+mqreceive chan_receive mq_receive
+mqtimedreceive chan_receive mq_timedreceive
+mqsend chan_send mq_send
+mqtimedsend chan_send mq_timedsend
+msgrcv chan_receive msgrcv
+msgsnd chan_send msgsnd
+splice chan_receive splice
+splicesocket network splice
+splicefile chan_send splice
+tee chan_receive tee
+vmsplice chan_send vmsplice
+aiosuspend select aio_suspend
 EOT
 
 # The barrier of the rounds is one too: there may be more waits.
