@@ -110,7 +110,11 @@ static void run(steps *s, source *from, replay *r)
         case 0: take_slot(s); break;
         case 1: damage(s); break;
         case 2: put_any(s); break;
-        case 3: replay_until(r, source_take(from) - next(s, 1) * 1000); break;
+        case 3: {
+            const uint64_t until = source_take(from) - next(s, 1) * 1000;
+            replay_until(r, until, until - next(s, 1) * 1000);
+            break;
+        }
         default: put_record(s); break;
         }
     }
@@ -148,7 +152,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     s.ring->images = 1;
     run(&s, &from, r);
     source_take_last(&from);
-    replay_until(r, UINT64_MAX);
+    replay_until(r, UINT64_MAX, UINT64_MAX);
     REQUIRE(!from.failed);
     REQUIRE(replay_end(r, data[0] & 4 ? s.time + SECOND_NS : 0) == EXIT_SOUND);
     REQUIRE(out_flush(&to));

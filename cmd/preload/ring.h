@@ -41,7 +41,8 @@ typedef enum ring_type {
     RING_START,     /* a created thread begins; object: its id */
     RING_END,       /* object: its pthread_t */
     RING_BLOCK,     /* a call of `kind` on the object begins to wait */
-    RING_RESUME,    /* it returns; flags: ring_result */
+    RING_RESUME,    /* it returns; flags: ring_result; object: of a lock, the time of the RING_WAKE
+                       that let it in; 0: none */
     RING_WAKE,      /* wakes waiting threads of the object: flags of them */
 } ring_type;
 

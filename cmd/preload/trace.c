@@ -17,6 +17,7 @@
 enum { FD_KINDS = 1 << 16 };
 
 _Atomic uint32_t trace_waiters[TRACE_WAITERS];
+static _Atomic uint64_t last_wakes[TRACE_WAITERS]; /* time of the last RING_WAKE, by object */
 
 static pthread_key_t end_key;
 static _Atomic uint8_t fd_kinds[FD_KINDS]; /* 0: unknown */
@@ -79,21 +80,21 @@ static void wait_for_room(const ring_slot *slot)
     errno = error;
 }
 
-/* Writes a record. The slot is busy. */
-static void put_record(ring_slot *slot, ring_record record)
+/* Writes a record. The slot is busy. Returns its time; 0: it was not written. */
+static uint64_t put_record(ring_slot *slot, ring_record record)
 {
     if (UNLIKELY(is_full(slot)))
         wait_for_room(slot);
     const ring *shared = trace_ring();
     if (UNLIKELY(!shared || atomic_load_explicit(&shared->closed, memory_order_relaxed)))
-        return;
+        return 0;
     const void *frame = me.frame;
     in_order();
     uint64_t head = atomic_load_explicit(&slot->head, memory_order_relaxed);
     record.time = now();
     in_order();
     if (UNLIKELY(me.frame != frame)) /* it was given up, and others were written */
-        return;
+        return 0;
     slot->records[head % RING_RECORDS] = record;
     atomic_store_explicit(&slot->head, head + 1, memory_order_release);
     if (UNLIKELY(head % (RING_RECORDS / 2) == 0)) {
@@ -101,6 +102,7 @@ static void put_record(ring_slot *slot, ring_record record)
         trace_pulse();
         errno = error;
     }
+    return record.time;
 }
 
 static inline void set_busy(ring_slot *slot, const void *frame)
@@ -168,11 +170,15 @@ static void attach(ring *shared)
 static inline __attribute__((always_inline)) void resume(ring_slot *slot, ring_result result)
 {
     _Atomic uint32_t *waiters = me.waiters;
+    uint64_t last_wake = 0;
     me.waiters = NULL;
     in_order();
-    if (waiters)
+    if (waiters) {
         atomic_fetch_sub(waiters, 1);
-    put_record(slot, (ring_record){.type = RING_RESUME, .flags = (uint16_t)result});
+        last_wake = last_wakes[waiters - trace_waiters];
+    }
+    put_record(slot,
+               (ring_record){.type = RING_RESUME, .flags = (uint16_t)result, .object = last_wake});
     in_order();
     me.blocked = false;
 }
@@ -330,10 +336,12 @@ __attribute__((noinline)) void trace_wake_slow(uint64_t object, uint16_t count)
     ring_slot *slot = enter(FRAME);
     if (!slot)
         return;
-    put_record(slot, (ring_record){.type = RING_WAKE,
-                                   .flags = count,
-                                   .stack = stack_of(slot, LEAF, FRAME),
-                                   .object = object});
+    const uint64_t time = put_record(slot, (ring_record){.type = RING_WAKE,
+                                                         .flags = count,
+                                                         .stack = stack_of(slot, LEAF, FRAME),
+                                                         .object = object});
+    if (time)
+        last_wakes[trace_waiters_of(object) - trace_waiters] = time;
     set_busy(slot, NULL);
 }
 

@@ -249,8 +249,9 @@ typedef struct replay replay;
 replay *replay_new(source *s, int version, uint64_t begin, uint64_t flight_ns, out *to);
 /* Writes a trace of what a flight recorder keeps. */
 bool replay_snapshot(replay *r, out *to);
-/* Replays the records up to that time; UINT64_MAX: all. */
-void replay_until(replay *r, uint64_t time);
+/* Replays the records up to that time; UINT64_MAX: all. If it is not known yet which thread an
+ * unlock let in, those from that unlock on are left, unless it was before the time `decided`. */
+void replay_until(replay *r, uint64_t time, uint64_t decided);
 /* Ends the trace. ended: when the process was seen to have ended; 0: it goes on. Returns an exit
  * status, after a diagnostic if it is not EXIT_SOUND. */
 int replay_end(replay *r, uint64_t ended);

@@ -4,7 +4,8 @@
  *
  * Records are replayed in order of time, some milliseconds late. That a call has returned is then
  * usually known when its beginning is replayed: a short one is a system call, and a longer one
- * waits (replay_until). Likewise it is known which of several waiting threads was woken.
+ * waits (replay_until). Likewise it is known which of several waiting threads was woken. An unlock
+ * is replayed up to 100 ms late, until the thread is known that it let in.
  */
 #include "cmd/record/record.h"
 
@@ -233,10 +234,18 @@ static bool waits_for(const thread *t, uint64_t object)
     return t->state == THREAD_WAITS && t->wait.kind < RING_SLEEP && t->wait.object == object;
 }
 
-/* When the thread goes on; UINT64_MAX: not because it is woken. */
-static uint64_t wake_time(const thread *t)
+static bool waits_for_lock(const thread *t, uint64_t object)
+{
+    return waits_for(t, object) && t->wait.kind <= RING_WRITE_LOCK;
+}
+
+/* When the thread goes on because of that RING_WAKE; UINT64_MAX: not because of it. A lock may be
+ * taken by another thread before one that is woken runs, which then goes on waiting. */
+static uint64_t wake_time(const thread *t, const ring_record *wake)
 {
     const ring_record *next = next_record(t);
+    if (waits_for_lock(t, wake->object) && (!next || next->object != wake->time))
+        return UINT64_MAX;
     if (!next)
         return UINT64_MAX - 1;
     return next->flags == RING_DONE ? next->time : UINT64_MAX;
@@ -244,13 +253,13 @@ static uint64_t wake_time(const thread *t)
 
 /* The thread that is woken: of those that wait for the object, that which goes on first; if that is
  * not known, that which has waited longest. */
-static thread *find_woken(const replay *r, uint64_t object)
+static thread *find_woken(const replay *r, const ring_record *wake)
 {
     thread *best = NULL;
     uint64_t best_time = UINT64_MAX;
     for (size_t i = 0; i < r->source->count; i++) {
         thread *t = r->source->threads[i];
-        uint64_t time = waits_for(t, object) ? wake_time(t) : UINT64_MAX;
+        uint64_t time = waits_for(t, wake->object) ? wake_time(t, wake) : UINT64_MAX;
         if (time < best_time || (best && time == best_time && t->wait.time < best->wait.time)) {
             best = t;
             best_time = time;
@@ -278,13 +287,28 @@ static void wake_some(replay *r, thread *by, const item *i)
 {
     uint64_t object = i->record.object;
     for (unsigned n = 0; n < i->record.flags; n++) {
-        thread *woken = find_woken(r, object);
+        thread *woken = find_woken(r, &i->record);
         if (!woken)
             return;
         wake(by, woken, i);
         if (woken->wait.kind == RING_READ_LOCK)
             wake_kind(r, by, object, RING_READ_LOCK, i);
     }
+}
+
+/* Whether it is not known yet that the RING_WAKE let in a thread that waits for the lock. */
+static bool is_undecided(const replay *r, const ring_record *wake)
+{
+    bool waits = false;
+    for (size_t i = 0; i < r->source->count; i++) {
+        const thread *t = r->source->threads[i];
+        if (!waits_for_lock(t, wake->object))
+            continue;
+        if (wake_time(t, wake) != UINT64_MAX)
+            return false;
+        waits = waits || !next_record(t);
+    }
+    return waits;
 }
 
 /* ---- waiting --------------------------------------------------------------------------------- */
@@ -419,7 +443,7 @@ static void end_due_generation(replay *r, uint64_t time)
     gotrace_recorder_advance(r->recorder);
 }
 
-void replay_until(replay *r, uint64_t until)
+void replay_until(replay *r, uint64_t until, uint64_t decided)
 {
     uint64_t next;
     thread *t;
@@ -427,7 +451,13 @@ void replay_until(replay *r, uint64_t until)
     while (!n->wait.stops() && (t = first_thread(r, &next)) && next_record(t)->time <= until) {
         end_due_generation(r, next_record(t)->time);
         do {
-            item i = t->items[t->first++];
+            item i = t->items[t->first];
+            if (i.record.type == RING_WAKE && i.record.time > decided &&
+                is_undecided(r, &i.record)) {
+                until = i.record.time - 1;
+                break;
+            }
+            t->first++;
             replay_item(r, t, &i);
             if (i.other)
                 i.other->named--;
@@ -435,7 +465,7 @@ void replay_until(replay *r, uint64_t until)
                  next_record(t)->time <= until && !n->wait.stops());
     }
     source_forget(r->source);
-    if (until < UINT64_MAX)
+    if (until < UINT64_MAX && until > r->until)
         r->until = until;
     if (r->source->failed || gotrace_recorder_error(r->recorder)->rule != GOTRACE_RULE_NONE)
         source_end(r->source);

@@ -19,7 +19,7 @@ if ! readelf -d "$BUILD/libgotrace.so" | grep -q 'NEEDED.*libdw'; then
 fi
 
 read -ra compiler <<<"${CC:-cc}"
-for program in waits nonblocking; do
+for program in waits nonblocking barges; do
     "${compiler[@]}" -O1 -g -pthread -o "$work/$program" "testdata/record/$program.c" || exit 1
 done
 cd "$work" || exit 1
@@ -121,5 +121,20 @@ for how in socket ioctl kernel child dontwait; do
     check "a socket that does not block: $how" nonblocking $how 850
 done
 check 'a pipe that does not block' nonblocking pipe 550
+
+# A thread that is woken for a lock which another one takes first goes on waiting: it waits for a processor at most as long as
+# the kernel says.
+barges() {
+    local kernel own woken waits
+    gotrace record -o barges.trace -- ./barges >barges.txt && gotrace validate barges.trace || return 1
+    kernel=$(awk '{ sum += $2 } END { printf "%d", sum }' barges.txt)
+    own=$(gotrace stat --json barges.trace | sed -n 's/^{"kind":"function","name":"victim".*"sched_wait_ns":{"sum":\([0-9]*\).*/\1/p')
+    gotrace print barges.trace >barges.print
+    woken=$(grep -c 'GoUnblock.* at pthread_mutex_unlock$' barges.print)
+    waits=$(grep -c 'GoBlock.*waiting(sync) at pthread_mutex_lock$' barges.print)
+    echo "they wait $own ns, $kernel ns by the kernel; $woken of $waits are woken by an unlock"
+    [ "$own" -gt 0 ] && [ "$own" -le "$kernel" ] && [ "$waits" -gt 0 ] && [ $((2 * woken)) -ge "$waits" ]
+}
+check 'a lock that others take first' barges
 
 end_checks

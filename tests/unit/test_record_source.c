@@ -126,7 +126,7 @@ START_TEST(busy)
         ck_assert_uint_eq(source_take(&f.from), stopped);
         ck_assert(f.from.stalled);
     }
-    replay_until(f.replay, stopped);
+    replay_until(f.replay, stopped, UINT64_MAX);
     ck_assert_uint_eq(f.from.threads[1]->first, 0);
 
     f.from.patience_ns = 0;
@@ -135,14 +135,14 @@ START_TEST(busy)
     const uint64_t safe = source_take(&f.from);
     ck_assert_uint_ge(safe, f.time);
     ck_assert(!f.from.stalled);
-    replay_until(f.replay, safe);
+    replay_until(f.replay, safe, UINT64_MAX);
     ck_assert_uint_eq(f.from.threads[1]->first, 41);
     ck_assert_uint_eq(replay_late(f.replay), 0);
 
     f.time = stopped;
     call(&f, 0, 3);
     f.from.shared->slots[0].busy = 0;
-    replay_until(f.replay, source_take(&f.from));
+    replay_until(f.replay, source_take(&f.from), UINT64_MAX);
     ck_assert_uint_eq(replay_late(f.replay), 6);
     f.time = safe;
     tear_down(&f, 23);
@@ -163,10 +163,10 @@ START_TEST(busy_with_others)
         const uint64_t last = f.time;
         call(&f, 1, 1);
         ck_assert_uint_eq(source_take(&f.from), last);
-        replay_until(f.replay, last);
+        replay_until(f.replay, last, UINT64_MAX);
     }
     f.from.shared->slots[0].busy = 0;
-    replay_until(f.replay, source_take(&f.from));
+    replay_until(f.replay, source_take(&f.from), UINT64_MAX);
     ck_assert_uint_eq(replay_late(f.replay), 0);
     tear_down(&f, 20);
 }
@@ -197,12 +197,56 @@ START_TEST(backlog)
 
     f.from.shared->slots[0].busy = 0;
     for (int i = 0; i < 10; i++)
-        replay_until(f.replay, source_take(&f.from));
+        replay_until(f.replay, source_take(&f.from), UINT64_MAX);
     calls += added = call(&f, 1, 5);
     ck_assert_uint_eq(added, 5);
-    replay_until(f.replay, source_take(&f.from));
+    replay_until(f.replay, source_take(&f.from), UINT64_MAX);
     ck_assert_uint_eq(replay_late(f.replay), 0);
     tear_down(&f, calls);
+}
+END_TEST
+
+/* ---- threads that wait for a lock -------------------------------------------------------------
+ */
+
+/* Takes the records, replays those up to a time, and checks what the second thread does then. */
+static void replays(fixture *f, uint64_t until, uint64_t decided, thread_state state)
+{
+    source_take(&f->from);
+    replay_until(f->replay, until, decided);
+    ck_assert_int_eq(f->from.threads[1]->state, state);
+}
+
+static uint64_t unlock(fixture *f, uint64_t lock)
+{
+    put(f, 0, (ring_record){.type = RING_WAKE, .flags = 1, .object = lock});
+    return f->time;
+}
+
+/* Another thread takes the lock after the first unlock: the second one lets it in. */
+START_TEST(lock)
+{
+    enum { LOCK = 0x1000 };
+    fixture f;
+    set_up(&f);
+    begin(&f, 0);
+    begin(&f, 1);
+    put(&f, 1, (ring_record){.type = RING_BLOCK, .kind = RING_MUTEX, .object = LOCK});
+    const uint64_t first = unlock(&f, LOCK);
+    replays(&f, first, first - 1, THREAD_WAITS); /* which one does is not known yet */
+    ck_assert_uint_eq(f.from.threads[0]->first, 1);
+    const uint64_t second = unlock(&f, LOCK);
+    put(&f, 1, (ring_record){.type = RING_RESUME, .object = second});
+    replays(&f, second - 1, 0, THREAD_WAITS);
+    ck_assert_uint_eq(f.from.threads[0]->first, 2);
+    replays(&f, second, 0, THREAD_WOKEN);
+    replays(&f, f.time, 0, THREAD_RUNNING);
+
+    put(&f, 1, (ring_record){.type = RING_BLOCK, .kind = RING_WRITE_LOCK, .object = LOCK});
+    const uint64_t third = unlock(&f, LOCK);
+    replays(&f, third, third, THREAD_WAITS); /* it is not waited for any longer */
+    ck_assert_uint_eq(f.from.threads[0]->first, f.from.threads[0]->end);
+    tear_down(&f, 0);
 }
 END_TEST
 
@@ -232,7 +276,7 @@ START_TEST(stopped)
     ck_assert_uint_eq(before_stop, 1 + 50);
     for (uint32_t i = 0; i < SLOTS; i++)
         call(&f, i, 100);
-    replay_until(f.replay, safe);
+    replay_until(f.replay, safe, UINT64_MAX);
     ck_assert_uint_eq(before_stop, 0);
     for (size_t i = 0; i < SLOTS; i++) {
         replayed += f.from.threads[i]->first;
@@ -242,7 +286,7 @@ START_TEST(stopped)
     ck_assert_uint_le(replayed, 1 + 50);
 
     source_take(&f.from);
-    replay_until(f.replay, UINT64_MAX);
+    replay_until(f.replay, UINT64_MAX, UINT64_MAX);
     for (size_t i = 0; i < SLOTS; i++) {
         replayed -= f.from.threads[i]->first;
         slots += f.from.tails[i] > 201;
@@ -280,6 +324,7 @@ int main(void)
     tcase_add_test(cases, busy);
     tcase_add_test(cases, busy_with_others);
     tcase_add_test(cases, backlog);
+    tcase_add_test(cases, lock);
     tcase_add_test(cases, stopped);
     tcase_add_test(cases, stopped_while_taking);
     suite_add_tcase(suite, cases);
