@@ -74,12 +74,25 @@ static bool is_offset(const gotrace_frame *frame)
     return !frame->function || memchr(frame->function, '+', frame->function_size);
 }
 
+/* Whether the code is of a file with such a name: without its folder, from its beginning. */
+static bool is_of_file(const names *n, uint64_t image, uint64_t pc, const char *begin)
+{
+    const char *path = mapped_path(&n->images[image], pc), *name = path ? strrchr(path, '/') : NULL;
+    return name && strncmp(name + 1, begin, strlen(begin)) == 0;
+}
+
 /* Whether the code is that of the preloaded library: its sources are not the user's. */
 static bool is_of_preload(const names *n, uint64_t image, uint64_t pc)
 {
-    static const char library[] = "/libgotrace-preload.so";
-    const char *path = mapped_path(&n->images[image], pc), *name = path ? strrchr(path, '/') : NULL;
-    return name && strcmp(name, library) == 0;
+    return is_of_file(n, image, pc, "libgotrace-preload.so");
+}
+
+/* Python packages have libgomp under names such as libgomp-a34b3233.so.1. LLVM's libomp is seen: it
+ * waits in pthread_cond_wait. */
+bool names_wait_unseen(names *n, uint32_t image, uint64_t pc)
+{
+    names_see(n, image, pc);
+    return is_of_file(n, image, pc, "libgomp");
 }
 
 static void hide_source(gotrace_frame *frame)

@@ -340,6 +340,11 @@ static void note_losses(const recorded *r, uint64_t late)
     if (late > 0)
         diag_warning(r->path, "events that are shown later than they were: %llu",
                      (unsigned long long)late);
+    if (s->unseen > 0)
+        diag_warning(r->path,
+                     "threads whose waits in libgomp (OpenMP) are not seen, and are shown as "
+                     "running: %zu, and those that created them",
+                     s->unseen);
     if (s->lost_stacks > 0)
         diag_warning(r->path, "stacks that were not recorded, since there are too many: %zu",
                      s->lost_stacks);

@@ -148,6 +148,9 @@ typedef struct names {
 
 /* An address of that image is seen. */
 void names_see(names *n, uint32_t image, uint64_t pc);
+/* Whether threads whose start routine is there wait in system calls that are not interposed: those
+ * of OpenMP in GCC's libgomp. */
+bool names_wait_unseen(names *n, uint32_t image, uint64_t pc);
 /* A gotrace_resolve_fn. */
 size_t names_resolve(void *n, uint64_t pc, gotrace_frame *frames, size_t max);
 void names_free(names *n);
@@ -211,6 +214,7 @@ typedef struct source {
     size_t most_backlog;        /* then nothing is taken until some are replayed */
     uint64_t patience_ns;       /* a slot that is busy for longer with one record is passed over */
     size_t lost_stacks;
+    size_t unseen; /* threads that wait unseen, see names_wait_unseen */
     names names;
     thread *at[RING_SLOTS];
     thread **threads; /* that have records, in order of their beginning */

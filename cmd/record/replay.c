@@ -220,6 +220,8 @@ static void create_thread(replay *r, thread *t, const item *i)
     created->go = gotrace_rec_go_create(
         t->rec, ++r->goroutines, start_pc(i->record.object, t->image), pcs_of(i), depth_of(i));
     created->state = THREAD_CREATED;
+    r->source->unseen += names_wait_unseen(&r->source->names, t->image,
+                                           (i->record.object & PC_MASK) + 1);
 }
 
 /* ---- waking ---------------------------------------------------------------------------------- */

@@ -1,4 +1,5 @@
 /* stat.c - where the time of traces goes. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "cmd/select.h"
 #include "cmd/stat/each.h"
 #include "cmd/stat/report.h"
+#include "cmd/names.h"
 
 /* The value of a number that is not given. */
 #define NOT_GIVEN UINT64_MAX
@@ -74,6 +76,28 @@ static function_order order_of(const char *name)
     return (function_order)order;
 }
 
+/* Warns of goroutines that `record` shows as running while they wait (gotrace-record(1)): threads
+ * of libgomp, whose start function is gomp_thread_start of GCC's libgomp/team.c. Without debug
+ * information it has the name of the file. */
+static void warn_of_unseen(const statistics *stats)
+{
+    static const char file[] = "libgomp", function[] = "gomp_thread_start";
+    uint64_t count = 0;
+    for (size_t i = 0; i < stats->functions.count; i++) {
+        const function_figure *f = stats->functions.items[i];
+        size_t size;
+        const char *name = names_text(stats->stacks, f->name, &size);
+        if ((size >= strlen(file) && memcmp(name, file, strlen(file)) == 0) ||
+            (size == strlen(function) && memcmp(name, function, size) == 0))
+            count += f->count;
+    }
+    if (count > 0)
+        diag_warning(stats->trace_count == 1 ? stats->traces[0].name : NULL,
+                     "goroutines whose waits in libgomp (OpenMP) are not seen, and are shown as "
+                     "execution: %" PRIu64 ", and those that created them",
+                     count);
+}
+
 /* Returns an exit status. */
 static int write_report(session *s, const statistics *stats, const stat_job *job)
 {
@@ -96,6 +120,8 @@ static int write_report(session *s, const statistics *stats, const stat_job *job
         report_text(&r);
     if (r.failed)
         memory_report_refused();
+    else
+        warn_of_unseen(stats);
     return r.failed ? EXIT_SYSTEM : EXIT_SOUND;
 }
 

@@ -19,7 +19,8 @@ if ! readelf -d "$BUILD/libgotrace.so" | grep -q 'NEEDED.*libdw'; then
 fi
 
 read -ra compiler <<<"${CC:-cc}"
-for program in waits nonblocking barges; do
+parallel=$(realpath testdata/record/parallel.c)
+for program in waits nonblocking barges parallel; do
     "${compiler[@]}" -O1 -g -pthread -o "$work/$program" "testdata/record/$program.c" || exit 1
 done
 cd "$work" || exit 1
@@ -136,5 +137,35 @@ barges() {
     [ "$own" -gt 0 ] && [ "$own" -le "$kernel" ] && [ "$waits" -gt 0 ] && [ $((2 * woken)) -ge "$waits" ]
 }
 check 'a lock that others take first' barges
+
+# ---- waits that are not seen ---------------------------------------------------------------------
+
+# parallel COMPILER: builds the library with its OpenMP, and records the program that loads it, to parallel.err.
+parallel() {
+    "$1" -O1 -g -fPIC -shared -fopenmp -DPARALLEL -o parallel.so "$parallel" || return 1
+    gotrace record -o parallel.trace -- env OMP_WAIT_POLICY=passive ./parallel ./parallel.so 2>parallel.err || return 1
+    cat parallel.err
+    gotrace validate parallel.trace && gotrace print parallel.trace >parallel.txt &&
+        [ "$(grep -c 'GoCreate' parallel.txt)" -ge 3 ]
+}
+# Its threads G3 and G4 wait, and nothing of it is recorded.
+unseen() {
+    parallel gcc && ! grep -E 'G[34] running -> waiting' parallel.txt &&
+        [ "$(wc -l <parallel.err)" -eq 1 ] && grep -q 'libgomp (OpenMP) are not seen.*: 2,' parallel.err || return 1
+    gotrace stat parallel.trace 2>stat.err >/dev/null && cat stat.err &&
+        grep -q 'libgomp (OpenMP) are not seen.*: 2,' stat.err
+}
+# Those of libomp are recorded as any other.
+seen() {
+    parallel clang-14 && grep -q 'waiting(sync.(\*Cond).Wait)' parallel.txt && [ ! -s parallel.err ] &&
+        [ -z "$(gotrace stat parallel.trace 2>&1 >/dev/null)" ]
+}
+for name in gcc clang-14; do
+    if echo 'int main(void) { return 0; }' | $name -fopenmp -o openmp -xc - 2>/dev/null; then
+        check "OpenMP of $name" "$([ $name = gcc ] && echo unseen || echo seen)"
+    else
+        skip "OpenMP of $name" 'there is none'
+    fi
+done
 
 end_checks
