@@ -300,6 +300,7 @@ __attribute__((constructor(101))) static void begin(void)
 {
     int error = errno;
     trace_find_all();
+    trace_find_libc();
     if (open_session() && (trace_here = new_page())) {
         trace_here->known = true;
         pthread_atfork(before_fork, NULL, after_fork);

@@ -29,6 +29,7 @@ enum {
     RING_MAPS = 1 << 16,  /* bytes */
     RING_PROCESSES = 512, /* at a time */
     RING_PATH = 256,      /* bytes */
+    RING_NAME_SIZE = 16,  /* bytes, see pthread_setname_np(3) */
 };
 
 /* The environment variable with the path of a ring_session. */
@@ -36,7 +37,9 @@ enum {
 
 typedef enum ring_type {
     RING_FRAME = 1, /* frame `kind` of the stack `stack`, which has `flags`; object: its PC */
-    RING_ATTACH,    /* a thread that no recorded thread created is seen; object: its id */
+    RING_ATTACH,    /* a thread that no recorded thread created is seen; object: its id;
+                       flags: 0: the first one of the process. Else RING_NAME is before, and the
+                       stack has its start routine, if that is known */
     RING_CREATE,    /* the thread creates the one of slot `flags`; object: its start routine */
     RING_START,     /* a created thread begins; object: its id */
     RING_END,       /* object: its pthread_t */
@@ -44,6 +47,7 @@ typedef enum ring_type {
     RING_RESUME,    /* it returns; flags: ring_result; object: of a lock, the time of the RING_WAKE
                        that let it in; 0: none */
     RING_WAKE,      /* wakes waiting threads of the object: flags of them */
+    RING_NAME,      /* object: characters of the thread's name from number 8 * `kind` on */
 } ring_type;
 
 /* What a thread waits for. */

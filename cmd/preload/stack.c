@@ -8,6 +8,8 @@
  * next one is, and so on. (A function whose frame has a variable size could be missed, if an old
  * return address happens to lie in its new frame.)
  */
+#include <gnu/libc-version.h>
+#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -67,12 +69,12 @@ static _Unwind_Reason_Code add_frame(struct _Unwind_Context *context, void *arg)
 }
 
 /* The unwinder has locks, out of which no signal handler may jump. */
-static void unwind(known *k)
+static void unwind(_Unwind_Trace_Fn see, void *arg)
 {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    _Unwind_Backtrace(add_frame, k);
+    _Unwind_Backtrace(see, arg);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
@@ -102,7 +104,7 @@ uint16_t trace_stack(trace_stacks *stacks, uint64_t leaf, const uintptr_t *frame
     k->depth = 1;
     k->fixed = true;
     if (callers)
-        unwind(k);
+        unwind(add_frame, k);
     *added = true;
     return number;
 }
@@ -124,4 +126,66 @@ void trace_stacks_free(trace_stacks *stacks)
 {
     if (stacks)
         munmap(stacks, sizeof *stacks);
+}
+
+/* ---- start routines -------------------------------------------------------------------------- */
+
+static uintptr_t libc_begin, libc_end;
+
+/* Sets them if the function is of that object. */
+static int find_object(struct dl_phdr_info *object, size_t size, void *function)
+{
+    (void)size;
+    uintptr_t begin = UINTPTR_MAX, end = 0;
+    for (size_t i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+        const uintptr_t at = object->dlpi_addr + part->p_vaddr;
+        if (part->p_type != PT_LOAD)
+            continue;
+        begin = at < begin ? at : begin;
+        end = at + part->p_memsz > end ? at + part->p_memsz : end;
+    }
+    if ((uintptr_t)function < begin || (uintptr_t)function >= end)
+        return 0;
+    libc_begin = begin;
+    libc_end = end;
+    return 1;
+}
+
+void trace_find_libc(void)
+{
+    dl_iterate_phdr(find_object, __extension__(void *) gnu_get_libc_version);
+}
+
+/* What is seen of the stack so far. */
+typedef struct outermost {
+    const uintptr_t *frame;
+    unsigned depth;
+    uintptr_t routine; /* the function whose caller is the C library, if libc is true */
+    bool libc;
+} outermost;
+
+static _Unwind_Reason_Code see_frame(struct _Unwind_Context *context, void *arg)
+{
+    enum { MOST_FRAMES = 1 << 12 }; /* so that it ends */
+    outermost *o = arg;
+    const uintptr_t *next, pc = _Unwind_GetIP(context);
+    bool described;
+    o->libc = pc >= libc_begin && pc < libc_end;
+    if (!o->libc && (const uintptr_t *)_Unwind_GetCFA(context) - 1 > o->frame)
+        o->routine = _Unwind_GetRegionStart(context);
+    if (!trace_next_frame(context, &next, &described))
+        return _URC_END_OF_STACK;
+    if (!described)
+        o->libc = *next >= libc_begin && *next < libc_end;
+    return described && ++o->depth < MOST_FRAMES ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+/* A thread begins in the C library, which calls the routine: it is that of the last frame that is
+ * not of the library, if unwinding came to the end. */
+uintptr_t trace_start_routine(const uintptr_t *frame)
+{
+    outermost o = {.frame = frame};
+    unwind(see_frame, &o);
+    return o.libc ? o.routine : 0;
 }

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -183,11 +184,42 @@ static inline __attribute__((always_inline)) void resume(ring_slot *slot, ring_r
     me.blocked = false;
 }
 
+static void put_name(ring_slot *slot)
+{
+    union {
+        char text[RING_NAME_SIZE];
+        uint64_t parts[RING_NAME_SIZE / sizeof(uint64_t)];
+    } name = {{0}};
+    prctl(PR_GET_NAME, name.text);
+    for (size_t i = 0; i < sizeof name.parts / sizeof *name.parts; i++)
+        put_record(slot,
+                   (ring_record){.type = RING_NAME, .kind = (uint8_t)i, .object = name.parts[i]});
+}
+
+/* Records which thread it is: one that no interposed function created has its start routine as a
+ * stack of one frame, which has a number because the thread has no other stack yet. */
+static void put_first(ring_slot *slot)
+{
+    ring_record first = {.type = me.first, .object = (uint64_t)gettid()};
+    if (me.first == RING_ATTACH && gettid() != getpid()) {
+        const uintptr_t routine = trace_start_routine(me.frame);
+        first.flags = 1;
+        if (routine) {
+            first.stack = 1;
+            put_record(
+                slot, (ring_record){
+                          .type = RING_FRAME, .flags = 1, .stack = first.stack, .object = routine});
+        }
+        put_name(slot);
+    }
+    put_record(slot, first);
+}
+
 /* Writes what is to be before the present record. The slot is busy. */
 __attribute__((noinline)) static void put_due(ring_slot *slot)
 {
     if (me.first) {
-        put_record(slot, (ring_record){.type = me.first, .object = (uint64_t)gettid()});
+        put_first(slot);
         in_order();
         me.first = 0;
     }

@@ -126,5 +126,9 @@ uint16_t trace_stack(trace_stacks *stacks, uint64_t leaf, const uintptr_t *frame
 unsigned trace_stack_frames(const trace_stacks *stacks, uint16_t stack, const uint64_t **pcs);
 void trace_stack_recorded(trace_stacks *stacks, uint16_t stack);
 void trace_stacks_free(trace_stacks *stacks);
+/* The start routine of this thread, which is in the function of that frame; 0: unknown. */
+uintptr_t trace_start_routine(const uintptr_t *frame);
+/* To be called before. */
+void trace_find_libc(void);
 
 #endif

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "formats/common/vector.h"
+
 static uint64_t now(void)
 {
     struct timespec t;
@@ -102,12 +104,54 @@ static void hide_source(gotrace_frame *frame)
     frame->line = 0;
 }
 
+/* The image of addresses that stand for names of threads: their number, from 0 on. */
+enum { NAMES_IMAGE = RING_IMAGES };
+
+static uint64_t thread_address(size_t number)
+{
+    return (uint64_t)NAMES_IMAGE << PC_IMAGE_SHIFT | number;
+}
+
+/* The number of the name; SIZE_MAX: there is no room. */
+static size_t number_of(names *n, const char *name)
+{
+    enum { MOST_NAMES = 4096 };
+    size_t i = 0;
+    while (i < n->thread_count && strcmp(n->threads[i], name) != 0)
+        i++;
+    if (i < n->thread_count)
+        return i;
+    void *grown = i < MOST_NAMES
+                      ? vector_room(n->threads, &n->thread_capacity, i, sizeof *n->threads)
+                      : NULL;
+    if (!grown)
+        return SIZE_MAX;
+    n->threads = grown;
+    strcpy(n->threads[n->thread_count++], name);
+    return i;
+}
+
+uint64_t names_thread(names *n, uint64_t routine, const char *name)
+{
+    enum { MOST_INLINED = 32 };
+    gotrace_frame frames[MOST_INLINED];
+    if (routine) {
+        const size_t count = names_resolve(n, routine + 1, frames, MOST_INLINED);
+        if (!is_offset(&frames[count - 1]))
+            return routine;
+    }
+    const size_t number = name[0] ? number_of(n, name) : SIZE_MAX;
+    return number < SIZE_MAX ? thread_address(number) : routine;
+}
+
 size_t names_resolve(void *ctx, uint64_t tagged, gotrace_frame *frames, size_t max)
 {
     names *n = ctx;
     uint64_t image = tagged >> PC_IMAGE_SHIFT, pc = tagged & PC_MASK;
     n->wait.pause(n->wait.ctx);
     frames[0] = (gotrace_frame){.pc = tagged};
+    if (image == NAMES_IMAGE && pc > 0 && pc <= n->thread_count)
+        name_frame(&frames[0], n->threads[pc - 1]);
     if (image >= RING_IMAGES || n->wait.stops())
         return 1;
     names_see(n, (uint32_t)image, pc);
@@ -127,4 +171,5 @@ void names_free(names *n)
 {
     for (size_t i = 0; i < RING_IMAGES; i++)
         mapped_free(n->files, &n->images[i]);
+    free(n->threads);
 }

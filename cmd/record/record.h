@@ -143,7 +143,9 @@ typedef struct names {
     uint64_t next_read;         /* its maps are not read before, a time of CLOCK_MONOTONIC */
     files *files;               /* of all processes */
     mapped images[RING_IMAGES]; /* empty: not read yet */
-    waiting wait;               /* stops: nothing is replayed and no address is resolved any more */
+    char (*threads)[RING_NAME_SIZE + 1]; /* names of threads, see names_thread */
+    size_t thread_count, thread_capacity;
+    waiting wait; /* stops: nothing is replayed and no address is resolved any more */
 } names;
 
 /* An address of that image is seen. */
@@ -151,6 +153,9 @@ void names_see(names *n, uint32_t image, uint64_t pc);
 /* Whether threads whose start routine is there wait in system calls that are not interposed: those
  * of OpenMP in GCC's libgomp. */
 bool names_wait_unseen(names *n, uint32_t image, uint64_t pc);
+/* An address that is resolved to the function of that routine or, if that has no name, to the name;
+ * 0: there is none. */
+uint64_t names_thread(names *n, uint64_t routine, const char *name);
 /* A gotrace_resolve_fn. */
 size_t names_resolve(void *n, uint64_t pc, gotrace_frame *frames, size_t max);
 void names_free(names *n);
@@ -190,7 +195,8 @@ struct thread {
     uint64_t busy_since; /* ... with that head; 0: it is not */
     item *items;         /* not replayed yet: from first to end */
     size_t first, end, capacity;
-    stack *building; /* its frames are being taken */
+    char name[RING_NAME_SIZE + 1]; /* empty: not recorded */
+    stack *building;               /* its frames are being taken */
     const stack *stacks[RING_STACKS];
     /* Of replay.c. */
     thread_state state;

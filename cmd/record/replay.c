@@ -192,9 +192,18 @@ static gotrace_rec_thread *new_thread(replay *r, uint64_t tid)
     return created;
 }
 
-/* A signal handler may have left the writing of the record, and so it may come twice. */
-static void begin_thread(replay *r, thread *t, uint64_t tid)
+/* Where a thread begins that was not seen to be created; 0: unknown. */
+static uint64_t entry_of(replay *r, const thread *t, const item *i)
 {
+    if (i->record.type == RING_ATTACH && i->record.flags == 0)
+        return start_pc(r->source->shared->mains[t->image], t->image);
+    return names_thread(&r->source->names, i->stack ? i->stack->pcs[0] : 0, t->name);
+}
+
+/* A signal handler may have left the writing of the record, and so it may come twice. */
+static void begin_thread(replay *r, thread *t, const item *i)
+{
+    const uint64_t tid = i->record.object;
     if (t->rec)
         return;
     if (t->image > r->image)
@@ -205,7 +214,7 @@ static void begin_thread(replay *r, thread *t, uint64_t tid)
         start(r, t);
         return;
     }
-    uint64_t entry = start_pc(r->source->shared->mains[t->image], t->image);
+    uint64_t entry = entry_of(r, t, i);
     take_proc(r, t);
     t->go = gotrace_rec_go_create(t->rec, ++r->goroutines, entry, NULL, 0);
     gotrace_rec_go_start(t->rec, t->go);
@@ -395,7 +404,7 @@ static void replay_item(replay *r, thread *t, const item *i)
     r->late += r->now > LATE_NS && i->record.time < r->now - LATE_NS;
     raise_now(r, i->record.time);
     if (i->record.type == RING_ATTACH || i->record.type == RING_START) {
-        begin_thread(r, t, i->record.object);
+        begin_thread(r, t, i);
         return;
     }
     if (t->state == THREAD_ENDED || !t->rec)
@@ -411,6 +420,7 @@ static void replay_item(replay *r, thread *t, const item *i)
     case RING_WAKE: wake_some(r, t, i); break;
     case RING_RESUME:
     case RING_FRAME:
+    case RING_NAME:
     case RING_ATTACH:
     case RING_START: break;
     }

@@ -236,6 +236,8 @@ static const char *check_record(const thread *t, const ring_record *r, uint64_t 
     case RING_END:
     case RING_RESUME:
     case RING_WAKE: return NULL;
+    case RING_NAME:
+        return r->kind < RING_NAME_SIZE / sizeof r->object ? NULL : "a name is too long";
     }
     return "a record is of no known type";
 }
@@ -256,6 +258,8 @@ static void take_records(source *s, thread *t, uint64_t head)
         t->last = r.time > t->last ? r.time : t->last;
         if (r.type == RING_FRAME)
             take_frame(s, t, &r);
+        else if (r.type == RING_NAME)
+            memcpy(t->name + r.kind * sizeof r.object, &r.object, sizeof r.object);
         else
             add_item(s, t, &r);
     }

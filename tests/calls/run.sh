@@ -19,8 +19,8 @@ if ! readelf -d "$BUILD/libgotrace.so" | grep -q 'NEEDED.*libdw'; then
 fi
 
 read -ra compiler <<<"${CC:-cc}"
-parallel=$(realpath testdata/record/parallel.c)
-for program in waits nonblocking barges parallel; do
+parallel=$(realpath testdata/record/parallel.c) threads=$(realpath testdata/record/threads.c)
+for program in waits nonblocking barges parallel threads; do
     "${compiler[@]}" -O1 -g -pthread -o "$work/$program" "testdata/record/$program.c" || exit 1
 done
 cd "$work" || exit 1
@@ -167,5 +167,26 @@ for name in gcc clang-14; do
         skip "OpenMP of $name" 'there is none'
     fi
 done
+
+# ---- threads that no interposed function creates -------------------------------------------------
+
+# named PROGRAM HOW NAME [OPTION...]: its thread has that name, and its first thread is main.
+named() {
+    local program=$1 how=$2 name=$3
+    shift 3
+    gotrace record "$@" -o named.trace -- "$program" "$how" && gotrace validate named.trace &&
+        gotrace print named.trace >named.txt || return 1
+    cat named.txt
+    grep -q 'G1 not-exist -> runnable start=main$' named.txt && grep -q "G2 not-exist -> runnable start=$name\$" named.txt
+}
+check 'a thread by dlsym' named ./threads plain plain_thread
+check 'a thread by dlsym, without stacks' named ./threads plain plain_thread --no-stacks
+check 'a thread whose first call has many callers' named ./threads deep deep_thread
+check 'a thread of a timer' named ./threads timer expire
+cp threads unnamed && strip unnamed
+check 'a thread of a function without a name' named ./unnamed plain own_name
+# The function is not known, because it cannot be unwound.
+"${compiler[@]}" -O1 -fomit-frame-pointer -fno-asynchronous-unwind-tables -fno-exceptions -pthread -o opaque "$threads" || exit 1
+check 'a thread of an unknown function' named ./opaque plain own_name
 
 end_checks
