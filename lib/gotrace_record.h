@@ -244,9 +244,9 @@ typedef enum gotrace_rec_reason {
         128, /* added to another one: the goroutine was woken in vain. Until 1.21 */
 } gotrace_rec_reason;
 
-/* The thread creates a goroutine, which is runnable. start_pc: the function that it runs. NULL if
- * memory is refused; the goroutine is then missing in traces. Without a current goroutine, it is
- * created by the runtime. */
+/* The thread creates a goroutine, which is runnable. start_pc: the function that it starts with,
+ * at which its stacks end in the trace; 0: unknown. NULL if memory is refused; the goroutine is
+ * then missing in traces. Without a current goroutine, it is created by the runtime. */
 GOTRACE_API gotrace_rec_go *gotrace_rec_go_create(gotrace_rec_thread *thread, uint64_t id,
                                                   uint64_t start_pc, const uint64_t *pcs,
                                                   size_t depth);

@@ -310,7 +310,8 @@ static gt_rec_buffer *table_room(gotrace_recorder *r, uint64_t era, size_t size)
 void gt_crash_put_entry(gotrace_recorder *r, uint64_t era, bool string, const gt_rec_entry *entry)
 {
     gt_crash *c = r->crash;
-    const gt_crash_entry put = {entry->id, entry->size | (string ? GT_CRASH_STRING : 0)};
+    const gt_crash_entry put = {entry->id, entry->size | (string ? GT_CRASH_STRING : 0),
+                                entry->start};
     const size_t size = sizeof put + (entry->size + 7) / 8 * 8;
     gt_rec_buffer *b = c->lost[era % GT_REC_OPEN] == era ? NULL : table_room(r, era, size);
     if (!b)

@@ -25,7 +25,7 @@
 
 enum {
     GT_CRASH_MAGIC_SIZE = 16,
-    GT_CRASH_LAYOUT = 1,       /* changes if a struct here or gt_rec_buffer does */
+    GT_CRASH_LAYOUT = 2,       /* changes if a struct here or gt_rec_buffer does */
     GT_CRASH_MAPS = 256 << 10, /* bytes of a copy of the maps */
     GT_CRASH_LEAST = 4 << 20,  /* bytes of the smallest file */
     GT_CRASH_USUAL = 64 << 20,
@@ -52,6 +52,7 @@ typedef struct gt_crash_head {
 typedef struct gt_crash_entry {
     uint32_t id;
     uint32_t size; /* with GT_CRASH_STRING in a string */
+    uint64_t start;
 } gt_crash_entry;
 
 #define GT_CRASH_STRING (UINT32_C(1) << 31)

@@ -53,16 +53,23 @@ static const gt_rec_entry *stack_in(gotrace_recorder *r, uint64_t era, gotrace_r
     if (!g->stack || g->stack_era < r->open_era || g->stack_era > era)
         return NULL;
     if (g->stack_era < era) {
-        g->stack = gt_rec_table_entry(r, era, false, g->stack->bytes, g->stack->size, true, NULL);
+        g->stack = gt_rec_table_entry(
+            r, era, false, &(gt_rec_key){g->stack->bytes, g->stack->size, g->stack->start}, true,
+            NULL);
         g->stack_era = era;
     }
     return g->stack;
 }
 
-/* Where the goroutine stopped, in the table of that era; 0: it runs, or that is unknown. */
+/* Where the goroutine stopped, or will start, in the table of that era; 0: it runs, or that is
+ * unknown. */
 static uint64_t stack_id(const gt_rec_place *w, gotrace_rec_go *g)
 {
-    if (!has_stacks(w->r) || g->state.status == GT_REC_RUNNING || !g->stack)
+    if (!has_stacks(w->r) || g->state.status == GT_REC_RUNNING)
+        return 0;
+    if (!g->ran)
+        return gt_rec_id(gt_rec_start_entry(w->r, w->era, g->start_pc, w->locked));
+    if (!g->stack)
         return 0;
     if (!w->locked)
         pthread_mutex_lock(&w->r->lock);

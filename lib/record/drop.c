@@ -279,7 +279,8 @@ static void end_stopped(bridge *b, const gt_rec_noted *go)
 
 static uint64_t string_id(bridge *b, const char *text)
 {
-    return gt_rec_id(gt_rec_table_entry(b->r, b->era, true, text, strlen(text), true, NULL));
+    return gt_rec_id(
+        gt_rec_table_entry(b->r, b->era, true, &(gt_rec_key){text, strlen(text), 0}, true, NULL));
 }
 
 /* As many events about the collector as were dropped, because they are numbered, in the same order:

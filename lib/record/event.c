@@ -148,7 +148,7 @@ static void init_go(gotrace_rec_go *g, const gotrace_rec_thread *t, uint64_t id,
     g->exit_ticks = 0;
     g->last_proc = t->proc;
     g->thread = NULL;
-    g->blocked = g->assists = g->created_blocked = false;
+    g->blocked = g->assists = g->created_blocked = g->ran = false;
     g->stack = NULL;
     g->uncreated = 0;
     g->state.noted_era = 0;
@@ -190,7 +190,6 @@ static gotrace_rec_go *create(gotrace_rec_thread *t, gt_rec_call call, uint64_t 
         const uint64_t args[3] = {id, gt_rec_start_id(t->recorder, start, start_pc),
                                   gt_rec_stack(t, pcs, depth)};
         g->ticks = gt_rec_put_at(t, t->recorder->v2 ? v2 : GOTRACE_V1_GoCreate, args, 3, false);
-        gt_rec_keep_stack(t, g, start);
     }
     if (recorded && !put)
         g->uncreated = t->era;
@@ -241,6 +240,7 @@ static inline void run(gotrace_rec_thread *t, gotrace_rec_go *g)
 {
     g->state.status = GT_REC_RUNNING;
     g->thread = t;
+    g->ran = true;
     t->go = g;
 }
 

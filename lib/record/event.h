@@ -259,7 +259,8 @@ static inline void gt_rec_reserve(gotrace_rec_thread *t, unsigned count)
 static inline const gt_rec_entry *gt_rec_entry_of(gotrace_rec_thread *t, const uint64_t *pcs,
                                                   size_t depth)
 {
-    return depth == 0 ? NULL : gt_rec_stack_entry(t->recorder, t->era, pcs, depth, false);
+    const uint64_t start_pc = t->go ? t->go->start_pc : 0;
+    return depth == 0 ? NULL : gt_rec_stack_entry(t->recorder, t->era, start_pc, pcs, depth, false);
 }
 
 static inline uint64_t gt_rec_stack(gotrace_rec_thread *t, const uint64_t *pcs, size_t depth)
@@ -267,7 +268,7 @@ static inline uint64_t gt_rec_stack(gotrace_rec_thread *t, const uint64_t *pcs, 
     return gt_rec_id(gt_rec_entry_of(t, pcs, depth));
 }
 
-/* The goroutine stops, or is created, with that stack in the event's era: gotrace_rec_go.stack. */
+/* The goroutine stops with that stack in the event's era: gotrace_rec_go.stack. */
 static inline void gt_rec_keep_stack(const gotrace_rec_thread *t, gotrace_rec_go *g,
                                      const gt_rec_entry *stack)
 {

@@ -171,9 +171,10 @@ struct gotrace_rec_go {
     bool blocked;                /* v1: its system call blocked, or it is described as blocked */
     bool assists;                /* GC mark assist */
     bool created_blocked;        /* and not started since; up to 1.22 its status is runnable */
+    bool ran;
     uint64_t uncreated; /* v2: the era in which it was created without a proc, which the trace
                            cannot have: it is created by its first event. 0: none */
-    const gt_rec_entry *stack; /* where it stopped last; NULL: unknown. In the table of: */
+    const gt_rec_entry *stack; /* where it stopped last; NULL: unknown, or it never ran. In: */
     uint64_t stack_era;        /* after whose end it is not valid */
     gotrace_rec_go *next_free;
     uint64_t live_id; /* checking mode: its id; 0: the handle is free */
@@ -265,6 +266,7 @@ struct gt_rec_entry {
     gt_rec_entry *next;    /* in the slot */
     gt_rec_entry *younger; /* in order of ids */
     uint64_t hash;
+    uint64_t start; /* gt_rec_key.start */
     uint32_t id, size;
     uint8_t bytes[];
 };
@@ -281,11 +283,18 @@ typedef struct gt_rec_tables {
     gt_rec_names names;
 } gt_rec_tables;
 
-/* The entry of the bytes in the table of that era; NULL: memory is refused. strings, or stacks. by:
+/* A string, or the PCs of a stack. start: of a stack, a return address in the function that its
+ * goroutine starts with, at which the frames that are written end; 0: they do not. */
+typedef struct gt_rec_key {
+    const void *bytes;
+    size_t size;
+    uint64_t start;
+} gt_rec_key;
+
+/* The entry of the key in the table of that era; NULL: memory is refused. strings, or stacks. by:
  * v1, writes the record of a new string, before another thread can use the id; NULL: nobody. */
 const gt_rec_entry *gt_rec_table_entry(gotrace_recorder *r, uint64_t era, bool strings,
-                                       const void *bytes, size_t size, bool locked,
-                                       gotrace_rec_thread *by);
+                                       const gt_rec_key *key, bool locked, gotrace_rec_thread *by);
 void gt_rec_table_clear(gotrace_recorder *r, gt_rec_table *table);
 
 /* The id of an entry; 0: there is none. */
@@ -294,9 +303,10 @@ static inline uint64_t gt_rec_id(const gt_rec_entry *entry)
     return entry ? entry->id : 0;
 }
 
-/* The entry of a stack; NULL: none, or memory is refused. */
-const gt_rec_entry *gt_rec_stack_entry(gotrace_recorder *r, uint64_t era, const uint64_t *pcs,
-                                       size_t depth, bool locked);
+/* The entry of a stack of a goroutine with that function (0: none); NULL: no stack, or memory is
+ * refused. */
+const gt_rec_entry *gt_rec_stack_entry(gotrace_recorder *r, uint64_t era, uint64_t start_pc,
+                                       const uint64_t *pcs, size_t depth, bool locked);
 /* Takes the stack of the caller whose frame is at that address; returns its depth, at most max. */
 size_t gt_rec_take_stack(const gotrace_recorder *r, const void *frame, uint64_t *pcs, size_t max);
 /* The function of a goroutine as a stack, with a return address as in Go; NULL: none. */
@@ -332,7 +342,7 @@ bool gt_rec_strings_end(gotrace_recorder *r, uint64_t era, uint64_t ticks);
 
 typedef struct gt_rec_sample {
     _Atomic uint64_t complete; /* its number plus one */
-    uint64_t era, ticks, thread, proc, go;
+    uint64_t era, ticks, thread, proc, go, start_pc;
     uint32_t depth;
     uint64_t pcs[GT_REC_SAMPLE_FRAMES];
 } gt_rec_sample;

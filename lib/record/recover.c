@@ -292,8 +292,9 @@ static bool add_entries(recovery *v, const slot *s)
         if (left < sizeof e || !is_possible(&e, size) || left - sizeof e < size)
             return fail(v, GOTRACE_RULE_WIRE_LENGTH, s->at + at,
                         "a string or stack of an impossible size");
-        const uint64_t id = gt_rec_id(gt_rec_table_entry(
-            v->r, s->era, e.size & GT_CRASH_STRING, v->bytes + at + sizeof e, size, true, NULL));
+        const gt_rec_key key = {v->bytes + at + sizeof e, size, e.start};
+        const uint64_t id = gt_rec_id(
+            gt_rec_table_entry(v->r, s->era, e.size & GT_CRASH_STRING, &key, true, NULL));
         if (v->r->failed)
             return fail_recorder(v);
         if (id != e.id)

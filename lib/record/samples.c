@@ -45,6 +45,7 @@ void gotrace_rec_cpu_sample(gotrace_recorder *r, const gotrace_rec_thread *t, co
     s->thread = t ? t->id : UINT64_MAX;
     s->proc = t ? atomic_load_explicit(&t->proc_id, memory_order_relaxed) : UINT64_MAX;
     s->go = g ? g->state.id : 0;
+    s->start_pc = g ? g->start_pc : 0;
     if (depth == GOTRACE_REC_FRAMES) {
         s->depth = (uint32_t)gt_rec_take_stack(r, pcs, s->pcs, GT_REC_SAMPLE_FRAMES);
     } else {
@@ -72,7 +73,8 @@ static void put_v2(gt_rec_place *w, const uint64_t args[5])
 /* A sample that was taken before the era, but is complete only now, belongs to it. */
 static void put_sample(gotrace_recorder *r, uint64_t era, const gt_rec_sample *s)
 {
-    const uint64_t stack = gt_rec_id(gt_rec_stack_entry(r, era, s->pcs, s->depth, true));
+    const uint64_t stack = gt_rec_id(
+        gt_rec_stack_entry(r, era, s->start_pc, s->pcs, s->depth, true));
     const uint64_t args[5] = {s->ticks, s->thread, s->proc, s->go, stack};
     gt_rec_place w = {r, &r->sample_stream, NULL, era, gt_rec_now(r), 0, true, false};
     if (r->v2) {

@@ -54,37 +54,38 @@ size_t gt_rec_take_stack(const gotrace_recorder *r, const void *frame_address, u
 
 /* ---- entries --------------------------------------------------------------------------------- */
 
-static const gt_rec_entry *entry_of(gotrace_recorder *r, uint64_t era, const uint64_t *pcs,
-                                    size_t depth, bool locked)
+static const gt_rec_entry *entry_of(gotrace_recorder *r, uint64_t era, uint64_t start_pc,
+                                    const uint64_t *pcs, size_t depth, bool locked)
 {
-    return depth == 0 ? NULL
-                      : gt_rec_table_entry(r, era, false, pcs, depth * sizeof *pcs, locked, NULL);
+    const bool named = r->options.resolve || r->crash; /* else functions are not compared */
+    const gt_rec_key key = {pcs, depth * sizeof *pcs, named && start_pc ? start_pc + 1 : 0};
+    return depth == 0 ? NULL : gt_rec_table_entry(r, era, false, &key, locked, NULL);
 }
 
-static const gt_rec_entry *taken_entry(gotrace_recorder *r, uint64_t era, const void *frame_address,
-                                       bool locked)
+static const gt_rec_entry *taken_entry(gotrace_recorder *r, uint64_t era, uint64_t start_pc,
+                                       const void *frame_address, bool locked)
 {
     uint64_t pcs[GT_REC_STACK_MAX];
-    return entry_of(r, era, pcs, gt_rec_take_stack(r, frame_address, pcs, GT_REC_STACK_MAX),
-                    locked);
+    const size_t depth = gt_rec_take_stack(r, frame_address, pcs, GT_REC_STACK_MAX);
+    return entry_of(r, era, start_pc, pcs, depth, locked);
 }
 
-const gt_rec_entry *gt_rec_stack_entry(gotrace_recorder *r, uint64_t era, const uint64_t *pcs,
-                                       size_t depth, bool locked)
+const gt_rec_entry *gt_rec_stack_entry(gotrace_recorder *r, uint64_t era, uint64_t start_pc,
+                                       const uint64_t *pcs, size_t depth, bool locked)
 {
     if (__builtin_expect(depth > GT_REC_STACK_MAX, 0)) {
         if (depth == GOTRACE_REC_FRAMES)
-            return taken_entry(r, era, pcs, locked);
+            return taken_entry(r, era, start_pc, pcs, locked);
         depth = GT_REC_STACK_MAX;
     }
-    return entry_of(r, era, pcs, depth, locked);
+    return entry_of(r, era, start_pc, pcs, depth, locked);
 }
 
 const gt_rec_entry *gt_rec_start_entry(gotrace_recorder *r, uint64_t era, uint64_t start_pc,
                                        bool locked)
 {
     const uint64_t entry = start_pc + 1;
-    return start_pc == 0 || r->numbers ? NULL : entry_of(r, era, &entry, 1, locked);
+    return start_pc == 0 || r->numbers ? NULL : entry_of(r, era, 0, &entry, 1, locked);
 }
 
 uint64_t gt_rec_start_id(const gotrace_recorder *r, const gt_rec_entry *start, uint64_t start_pc)
@@ -194,7 +195,7 @@ static bool name(gotrace_recorder *r, uint64_t era, const gt_rec_entry *stack)
     for (size_t i = 0; i < depth_of(stack); i++)
         if (!names_of(r, era, pc_at(stack, i), false))
             return false;
-    return true;
+    return stack->start == 0 || names_of(r, era, stack->start, false);
 }
 
 /* Twice, because CPU samples may add stacks meanwhile; gt_rec_stacks_end names the rest. Not with a
@@ -245,23 +246,42 @@ static bool append(gotrace_recorder *r, uint64_t era, uint64_t pc, gotrace_frame
     return n;
 }
 
+static bool is_same_function(const gotrace_frame *a, const gotrace_frame *b)
+{
+    return a->function_size == b->function_size && a->function_size > 0 &&
+           memcmp(a->function, b->function, a->function_size) == 0;
+}
+
+/* The function that the goroutine starts with is the outermost frame, as in Go: what called it is
+ * the runtime. Returns the number of frames up to it; all, if it is not there. False: memory is
+ * refused. */
+static bool end_at_start(gotrace_recorder *r, uint64_t era, uint64_t start,
+                         const gotrace_frame *frames, size_t *count)
+{
+    if (start == 0 || !has_names(r))
+        return true;
+    const gt_rec_named *n = names_of(r, era, start, true);
+    for (size_t i = *count; n && i-- > 0;)
+        if (is_same_function(&frames[i], &n->frames[n->count - 1])) {
+            *count = i + 1;
+            break;
+        }
+    return n;
+}
+
 static bool put_stack(gotrace_recorder *r, uint64_t era, const gt_rec_entry *stack, uint64_t ticks)
 {
     gotrace_frame frames[GT_REC_STACK_MAX];
-    uint64_t id = 0, pc = 0;
+    uint64_t id = 0;
     size_t count = 0;
     for (size_t i = 0; i < depth_of(stack) && count < GT_REC_STACK_MAX; i++)
-        if (!append(r, era, pc = pc_at(stack, i), frames, &count))
+        if (!append(r, era, pc_at(stack, i), frames, &count))
             return false;
-    if (!define(r, frames, count, ticks, &id))
+    if (!end_at_start(r, era, stack->start, frames, &count) ||
+        !define(r, frames, count, ticks, &id))
         return false;
-    if (id == stack->id)
-        return true;
-    /* So many functions are inlined that the frames kept are those of another stack: the line of
-     * the last one makes it different.
-     */
-    frames[count - 1] = (gotrace_frame){.pc = pc, .line = stack->id};
-    return define(r, frames, count, ticks, &id);
+    /* Of two stacks that differ, the frames that are kept may be the same. */
+    return id == stack->id || gt_encoder_repeat_stack(r->encoder, &id) == GOTRACE_OK;
 }
 
 bool gt_rec_stacks_end(gotrace_recorder *r, uint64_t era, uint64_t ticks)

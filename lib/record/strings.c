@@ -29,7 +29,7 @@ static const char *const words[GT_REC_WORDS] = {
 void gt_rec_strings_begin(gotrace_recorder *r, uint64_t era)
 {
     for (unsigned i = 1; i < GT_REC_WORDS && r->v2; i++)
-        gt_rec_table_entry(r, era, true, words[i], strlen(words[i]), true, NULL);
+        gt_rec_table_entry(r, era, true, &(gt_rec_key){words[i], strlen(words[i]), 0}, true, NULL);
 }
 
 /* Source: Go 1.19, runtime/trace.go, traceString. */
@@ -55,7 +55,8 @@ uint64_t gt_rec_string(gotrace_rec_thread *t, const char *text, size_t size)
         return 0;
     if (size > GT_REC_STRING_MAX)
         size = GT_REC_STRING_MAX;
-    return gt_rec_id(gt_rec_table_entry(r, t->era, true, text, size, false, r->v2 ? NULL : t));
+    return gt_rec_id(
+        gt_rec_table_entry(r, t->era, true, &(gt_rec_key){text, size, 0}, false, r->v2 ? NULL : t));
 }
 
 static bool put_string(gotrace_recorder *r, const gt_rec_entry *s, uint64_t ticks)

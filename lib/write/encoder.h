@@ -30,6 +30,8 @@ typedef struct gt_intern {
 /* Sets *number to that of the byte string, which is added if it is new; false if memory is refused.
  */
 bool gt_intern_put(gt_heap *heap, gt_intern *table, const void *bytes, size_t size, size_t *number);
+/* Adds the byte string with that number once more; false if memory is refused. */
+bool gt_intern_repeat(gt_heap *heap, gt_intern *table, size_t number);
 /* Whether the byte string is in the table; sets *number. */
 bool gt_intern_find(const gt_intern *table, const void *bytes, size_t size, size_t *number);
 void gt_intern_free(gt_heap *heap, gt_intern *table);
@@ -186,6 +188,8 @@ gotrace_status gt_encoder_intern_name(gotrace_encoder *encoder, const char *name
 gt_stack_frame *gt_encoder_frames(gotrace_encoder *encoder, size_t count);
 gotrace_status gt_encoder_intern_stack(gotrace_encoder *encoder, const gt_stack_frame *frames,
                                        size_t count, uint64_t *id);
+/* Adds the stack with that id once more, and sets the other id. */
+gotrace_status gt_encoder_repeat_stack(gotrace_encoder *encoder, uint64_t *id);
 
 /* ---- v1, by event (write/v1/encoder.c) ----------------------------------------------------- */
 

@@ -63,6 +63,14 @@ bool gt_intern_put(gt_heap *heap, gt_intern *table, const void *bytes, size_t si
     return true;
 }
 
+bool gt_intern_repeat(gt_heap *heap, gt_intern *table, size_t number)
+{
+    if (!reserve(heap, table, 0))
+        return false;
+    table->entries[table->count++] = table->entries[number];
+    return true;
+}
+
 void gt_intern_free(gt_heap *heap, gt_intern *table)
 {
     gt_free(heap, table->entries, table->capacity * sizeof *table->entries);

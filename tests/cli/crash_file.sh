@@ -4,8 +4,8 @@
 head_of() { printf 'gotrace crash\n\032\0'; head -c "${1:-0}" /dev/zero; }
 head_of >magic
 head_of 4096 >zeros
-{ head_of; printf '\1\0\0\0\0\0\0\0'; head -c 4000 /dev/zero; } >none
-{ head_of; printf '\1\0\0\0\0\0\0\0'; head -c 16 /dev/zero; printf '\032\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\1'; head -c 4000 /dev/zero; } >short
+{ head_of; printf '\2\0\0\0\0\0\0\0'; head -c 4000 /dev/zero; } >none
+{ head_of; printf '\2\0\0\0\0\0\0\0'; head -c 16 /dev/zero; printf '\032\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\1'; head -c 4000 /dev/zero; } >short
 for file in magic zeros none short; do
     run gotrace repair -o out $file
     [ ! -e out ] || echo 'something is written'

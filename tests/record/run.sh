@@ -26,6 +26,7 @@ if ! readelf -d "$BUILD/libgotrace.so" | grep -q 'NEEDED.*libdw'; then
 fi
 
 read -ra compiler <<<"${CC:-cc}"
+here=$PWD
 kills=$(realpath tests/record/kills.sh)
 truncates=$(realpath testdata/record/truncates.c) waits=$(realpath testdata/record/waits.c)
 for program in waits ends forks counts jumps frames; do
@@ -233,6 +234,32 @@ snapshot_lasts() {
 }
 check 'a snapshot' snapshot_lasts sleep
 check 'a snapshot of a running thread' snapshot_lasts spin
+
+# Goroutines that were created before the trace have the names of the functions that they start with, also if the C library
+# is outside of these in their stacks.
+started_with() {
+    gotrace validate "$1" && gotrace stat --json --only goroutines "$1" >functions.json || return 1
+    jq -r 'select(.kind == "function") | .name' functions.json | sort | xargs >functions.txt
+    cat functions.txt
+    [ "$(cat functions.txt)" = "$2" ]
+}
+old_fibers() {
+    "${compiler[@]}" -O1 -g -fno-omit-frame-pointer "-I$here/lib" -o flight "$here/testdata/record/flight.c" "$library" \
+        -Wl,-rpath,"$(dirname "$library")" && ./flight >fibers.trace && started_with fibers.trace 'idle ping pong'
+}
+if nm "$library" | grep -qE '__(asan|tsan|ubsan)'; then
+    skip 'functions of old fibers' 'the library has sanitizers'
+else
+    check 'functions of old fibers' old_fibers
+fi
+
+# The first generation, in which the thread is created, lasts a second and is dropped.
+old_threads() {
+    rm -rf started
+    gotrace record --flight 0.1 -o old.trace -- ./ends sleep && started_with old.trace 'main wait_forever' &&
+        ! gotrace print old.trace | grep GoCreate
+}
+check 'functions of old threads' old_threads
 
 program_output() {
     [ "$(gotrace record -o out.trace -- ./waits | wc -l)" -gt 20 ] && gotrace validate out.trace

@@ -612,8 +612,7 @@ START_TEST(names)
         gotrace_rec_gomaxprocs(s.t, depth, pcs, depth);
     record_stop(s.r);
     gotrace_recorder_free(s.r);
-    /* Once for each address; v1 describes the goroutine by where it starts. */
-    ck_assert_uint_eq(calls, versions[_i] >= 22 ? 4 : 5);
+    ck_assert_uint_eq(calls, 5); /* once for each address, and for where the goroutine starts */
     gotrace_source *source;
     gotrace_reader *reader;
     const gotrace_event *e;

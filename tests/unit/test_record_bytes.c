@@ -17,6 +17,19 @@ typedef struct twin {
     uint64_t ticks, seq;
 } twin;
 
+enum { START_PC = 4711 };
+
+/* The function that the goroutine starts with is none of those that it calls, so that stacks are
+ * written as they are. */
+static size_t resolve(void *ctx, uint64_t pc, gotrace_frame *frames, size_t max)
+{
+    if (pc != START_PC + 1)
+        return record_resolve(ctx, pc, frames, max);
+    frames[0].function = "main.start";
+    frames[0].function_size = 10;
+    return 1;
+}
+
 static uint64_t read_ticks(void *ctx)
 {
     return ((twin *)ctx)->ticks;
@@ -41,7 +54,7 @@ static uint64_t expect_stack(twin *w, const uint64_t *pcs, size_t depth)
     uint64_t id;
     size_t count = 0;
     for (size_t i = 0; i < depth; i++) {
-        size_t more = w->version < 7 ? 1 : record_resolve(NULL, pcs[i], frames + count, 16 - count);
+        size_t more = w->version < 7 ? 1 : resolve(NULL, pcs[i], frames + count, 16 - count);
         frames[count + more - 1].pc = pcs[i];
         count += more;
     }
@@ -110,8 +123,9 @@ static void step_scheduler(twin *w, gotrace_rec_thread *t, gotrace_rec_go *g, co
     gotrace_rec_go_park(t, GOTRACE_REC_SEND, pcs, 8);
     expect(w, GOTRACE_V1_GoBlockSend, NULL, 0, stack);
     w->ticks += 3;
-    gotrace_rec_go_unpark(t, g, pcs, 8);
-    expect(w, early ? GOTRACE_V1_GoUnblock : GOTRACE_V1_GoUnblockLocal, &id, 1, stack);
+    gotrace_rec_go_unpark(t, g, pcs + 1, 7); /* by no goroutine */
+    expect(w, early ? GOTRACE_V1_GoUnblock : GOTRACE_V1_GoUnblockLocal, &id, 1,
+           expect_stack(w, pcs + 1, 7));
     w->ticks += 3;
     gotrace_rec_go_start(t, g);
     expect(w, early ? GOTRACE_V1_GoStart : GOTRACE_V1_GoStartLocal, &id, 1, 0);
@@ -154,7 +168,7 @@ START_TEST(bytes_of_the_encoder)
     blob expected = {0}, got = {0};
     size_t number;
     const gotrace_recorder_options options = {.size = sizeof options,
-                                              .resolve = record_resolve,
+                                              .resolve = resolve,
                                               .clock = read_ticks,
                                               .clock_ctx = &w,
                                               .frequency = 1000000000};
@@ -167,9 +181,9 @@ START_TEST(bytes_of_the_encoder)
     record_start(r, w.version, blob_write, &got);
     gotrace_rec_proc_start(t, p);
     EXPECT(&w, ProcStart, 0, 7);
-    uint64_t pc = 4711, entry = pc + 1;
-    gotrace_rec_go *g = gotrace_rec_go_create(t, 1, pc, NULL, 0);
-    EXPECT(&w, GoCreate, 0, 1, w.version < 7 ? pc : expect_stack(&w, &entry, 1));
+    const uint64_t entry = START_PC + 1;
+    gotrace_rec_go *g = gotrace_rec_go_create(t, 1, START_PC, NULL, 0);
+    EXPECT(&w, GoCreate, 0, 1, w.version < 7 ? START_PC : expect_stack(&w, &entry, 1));
     gotrace_rec_go_start(t, g);
     expect(&w, w.version < 7 ? GOTRACE_V1_GoStart : GOTRACE_V1_GoStartLocal, (uint64_t[]){1}, 1, 0);
     for (unsigned i = 0; i < 12000; i++)

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -38,21 +39,24 @@ typedef struct scene {
 } scene;
 
 /* Records with a thread that has a proc. */
-static scene scene_new(int version, gotrace_stack_fn stack, void *ctx)
+static scene scene_of(int version, gotrace_recorder_options options)
 {
-    const gotrace_recorder_options options = {.size = sizeof options,
-                                              .clock = count_ticks,
-                                              .frequency = 1000000000,
-                                              .generation_ns = UINT64_MAX,
-                                              .on_misuse = fail_on_misuse,
-                                              .stack = stack,
-                                              .stack_ctx = ctx};
+    options.size = sizeof options;
+    options.clock = count_ticks;
+    options.frequency = 1000000000;
+    options.generation_ns = UINT64_MAX;
+    options.on_misuse = fail_on_misuse;
     scene s = {.r = recorder_of(&options)};
     s.t = gotrace_rec_thread_new(s.r, 7);
     s.p = gotrace_rec_proc_new(s.r, 0);
     gotrace_rec_proc_start(s.t, s.p);
     ck_assert_int_eq(gotrace_recorder_start(s.r, version, NULL, NULL), GOTRACE_OK);
     return s;
+}
+
+static scene scene_new(int version, gotrace_stack_fn stack, void *ctx)
+{
+    return scene_of(version, (gotrace_recorder_options){.stack = stack, .stack_ctx = ctx});
 }
 
 static void scene_stop(scene *s)
@@ -174,6 +178,110 @@ START_TEST(status_without_stack)
     scene_stop(&s);
     ck_assert_uint_eq(stacks_of(&s.trace, GOTRACE_V2_GoStatusStack, 0, found, 8), 0);
     ck_assert_uint_eq(stacks_of(&s.trace, GOTRACE_V2_GoStatus, 0, found, 8), 2);
+    scene_free(&s);
+}
+END_TEST
+
+/* Functions of 1000 bytes. */
+static size_t name_thousand(void *ctx, uint64_t pc, gotrace_frame *frames, size_t max)
+{
+    static char name[24];
+    (void)ctx, (void)max;
+    snprintf(name, sizeof name, "f%d", (int)((pc - 1) / 1000));
+    frames[0].function = name;
+    frames[0].function_size = strlen(name);
+    return 1;
+}
+
+/* "NAME NAME\n" for the frames of each event of that type with a stack. goroutine 0: any. */
+static void print_stacks(const blob *trace, unsigned type, uint64_t goroutine, char *text,
+                         size_t size)
+{
+    gotrace_source *source;
+    gotrace_reader *reader = reader_of(trace, &source);
+    const gotrace_event *e;
+    gotrace_frame frames[128];
+    text[0] = '\0';
+    FILE *to = fmemopen(text, size, "w");
+    while (gotrace_reader_next(reader, &e) == GOTRACE_EVENT) {
+        const size_t depth = gotrace_reader_stack(reader, e->stack, frames, 128);
+        if (e->type != type || depth == 0 || (goroutine && e->subject != goroutine))
+            continue;
+        for (size_t i = 0; i < depth; i++)
+            fprintf(to, "%s%.*s", i ? " " : "", (int)frames[i].function_size, frames[i].function);
+        fputc('\n', to);
+    }
+    fclose(to);
+    gotrace_reader_close(reader);
+    gotrace_source_close(source);
+}
+
+static void log_in(gotrace_rec_thread *t, const uint64_t *pcs, size_t depth)
+{
+    gotrace_rec_log(t, 0, "a", "b", pcs, depth);
+}
+
+/* Stacks end at the function that the goroutine starts with. Its outermost call counts, and it may
+ * be missing; also in samples, and in stacks that are equal without the rest. */
+START_TEST(outermost_function)
+{
+    static const uint64_t pcs[] = {1001, 5010, 2001, 5020, 9001, 9002}, other[] = {1001, 9001};
+    char found[200];
+    const int version = versions[_i];
+    scene s = scene_of(version, (gotrace_recorder_options){.resolve = name_thousand});
+    run_new(&s, 1);
+    log_in(s.t, pcs, 6);
+    log_in(s.t, pcs, 5);
+    log_in(s.t, other, 2);
+    gotrace_rec_cpu_sample(s.r, s.t, pcs, 6);
+    gotrace_rec_go_end(s.t);
+    gotrace_rec_go_start(s.t, gotrace_rec_go_create(s.t, 2, 2000, NULL, 0));
+    log_in(s.t, pcs, 6);
+    log_in(s.t, other, 2);
+    gotrace_rec_go_end(s.t);
+    gotrace_rec_go_start(s.t, gotrace_rec_go_create(s.t, 3, 0, NULL, 0));
+    log_in(s.t, pcs, 6);
+    scene_stop(&s);
+    print_stacks(&s.trace, version < 22 ? GOTRACE_V1_UserLog : GOTRACE_V2_UserLog, 0, found,
+                 sizeof found);
+    ck_assert_str_eq(found, version < 11 ? ""
+                                         : "f1 f5 f2 f5\nf1 f5 f2 f5\nf1 f9\nf1 f5 f2\nf1 f9\n"
+                                           "f1 f5 f2 f5 f9 f9\n");
+    print_stacks(&s.trace, version < 22 ? GOTRACE_V1_CPUSample : GOTRACE_V2_CPUSample, 0, found,
+                 sizeof found);
+    ck_assert_str_eq(found, version < 19 ? "" : "f1 f5 f2 f5\n");
+    scene_free(&s);
+}
+END_TEST
+
+/* What existed before the trace: a goroutine that never ran has the function that it starts with;
+ * where others stopped is not known, until the next generation. */
+START_TEST(existed_before)
+{
+    static const uint64_t pcs[] = {1001, 5010, 9001};
+    static const char *const expected[] = {"f1 f5\nf1 f5\n", "f1 f5\n", "f5\nf5\nf5\n",
+                                           "f5\nf5\nf5\n"};
+    char found[200];
+    scene s = scene_of(_i, (gotrace_recorder_options){.resolve = name_thousand});
+    gotrace_recorder_stop(s.r);
+    run_new(&s, 2);
+    gotrace_rec_go_park(s.t, GOTRACE_REC_SEND, pcs, 3);
+    gotrace_rec_go_create(s.t, 3, 5000, pcs, 3);
+    gotrace_rec_go_unpark(s.t, gotrace_rec_go_create_blocked(s.t, 4, 5000, pcs, 3), NULL, 0);
+    const void *bytes;
+    size_t size;
+    while (gotrace_recorder_read(s.r, &bytes, &size) == GOTRACE_OK)
+        continue;
+    record_start(s.r, _i, NULL, NULL);
+    run_new(&s, 1);
+    gotrace_rec_go_park(s.t, GOTRACE_REC_SEND, pcs, 3);
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(gotrace_recorder_advance(s.r), GOTRACE_OK);
+    scene_stop(&s);
+    for (uint64_t id = 1; id <= 4; id++) {
+        print_stacks(&s.trace, GOTRACE_V2_GoStatusStack, id, found, sizeof found);
+        ck_assert_str_eq(found, _i < 23 || id == 2 ? "" : expected[id - 1]);
+    }
     scene_free(&s);
 }
 END_TEST
@@ -601,6 +709,8 @@ static Suite *suite(void)
     TCase *t = tcase_create("record_states");
     tcase_add_loop_test(t, status_with_stack, 22, 27);
     tcase_add_test(t, status_without_stack);
+    tcase_add_loop_test(t, outermost_function, 0, VERSIONS);
+    tcase_add_loop_test(t, existed_before, 22, 27);
     tcase_add_test(t, frame_pointers);
     tcase_add_test(t, callback);
     tcase_add_test(t, callers);

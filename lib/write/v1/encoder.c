@@ -411,6 +411,16 @@ gotrace_status gt_encoder_intern_stack(gotrace_encoder *e, const gt_stack_frame 
     return GOTRACE_OK;
 }
 
+gotrace_status gt_encoder_repeat_stack(gotrace_encoder *e, uint64_t *id)
+{
+    if (e->stacks.count >= e->max_stacks)
+        return fail_limit(e, GOTRACE_LIMIT_STACKS, e->max_stacks);
+    if (!gt_intern_repeat(&e->heap, &e->stacks, *id - 1))
+        return gt_encoder_fail_memory(e);
+    *id = e->stacks.entries[e->stacks.count - 1].id = e->stacks.count;
+    return GOTRACE_OK;
+}
+
 gotrace_status gt_encoder_stack(gotrace_encoder *e, const gotrace_frame *frames, size_t count,
                                 uint64_t *id)
 {
