@@ -70,7 +70,9 @@ PROGRAM_CFLAGS := -fPIE -Ilib -I.
 # The names of functions in recorded programs: elfutils, if it is installed. Found out when it is
 # first needed, because `make deps check` installs it.
 LIBDW = $(eval LIBDW := $(shell pkg-config --exists libdw 2>/dev/null && echo libdw))$(LIBDW)
-LIB_LIBS = -lzstd -lz $(if $(LIBDW),-ldw)
+# As they are in the source, also those of C++ and Rust: libiberty, likewise.
+LIBIBERTY = $(eval LIBIBERTY := $(if $(LIBDW),$(shell echo '\#include <libiberty/demangle.h>' | $(CC) $(CPPFLAGS) -E -x c - >/dev/null 2>&1 && echo -liberty)))$(LIBIBERTY)
+LIB_LIBS = -lzstd -lz $(if $(LIBDW),-ldw $(LIBIBERTY))
 PROGRAM_LIBS = -ljansson -lcbor -lpcre2-8 -lnettle $(LIB_LIBS) -lm
 CHECK_LIBS := -lcheck_pic -lsubunit -lrt -lm -lpthread
 
@@ -126,9 +128,9 @@ all: $(B)/gotrace $(B)/libgotrace.so $(B)/libgotrace.a $(B)/libgotrace-preload.s
 FLAGS_NOW := $(CC) $(ALL_CFLAGS) $(LINKING) $(LDFLAGS)
 $(shell mkdir -p $(B); echo '$(FLAGS_NOW)' | cmp -s - $(B)/.flags || echo '$(FLAGS_NOW)' >$(B)/.flags)
 
-# Changes if elfutils is installed or removed.
+# Changes if elfutils or libiberty is installed or removed.
 $(B)/.libdw: FORCE
-	@echo '$(LIBDW)' | cmp -s - $@ || echo '$(LIBDW)' >$@
+	@echo '$(LIBDW) $(LIBIBERTY)' | cmp -s - $@ || echo '$(LIBDW) $(LIBIBERTY)' >$@
 
 # Prints what to do, once, if a required library is not installed.
 $(B)/.needs: $(B)/.flags
@@ -137,7 +139,7 @@ $(B)/.needs: $(B)/.flags
 	@touch $@
 
 $(LIB_OBJ): KIND_CFLAGS := $(LIB_CFLAGS)
-$(call object,lib/record/dwarf.c): KIND_CFLAGS = $(LIB_CFLAGS) $(if $(LIBDW),-DGT_HAVE_LIBDW)
+$(call object,lib/record/dwarf.c): KIND_CFLAGS = $(LIB_CFLAGS) $(if $(LIBDW),-DGT_HAVE_LIBDW) $(if $(LIBIBERTY),-DGT_HAVE_LIBIBERTY)
 $(call object,lib/record/dwarf.c): $(B)/.libdw
 $(FORMATS_OBJ) $(CMD_OBJ): KIND_CFLAGS := $(PROGRAM_CFLAGS)
 $(UNIT_OBJ) $(FUZZ_OBJ): KIND_CFLAGS := $(PROGRAM_CFLAGS)
@@ -399,7 +401,7 @@ $(B)/staged/gotrace.pc: lib/gotrace.pc.in lib/gotrace_base.h FORCE
 	@mkdir -p $(@D)
 	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
 		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' \
-		-e 's|@LIBDW@|$(LIBDW)|' $< >$@
+		-e 's|@LIBDW@|$(LIBDW)|' -e 's|@LIBIBERTY@|$(LIBIBERTY)|' $< >$@
 
 D := $(DESTDIR)
 install: all $(B)/staged/gotrace $(B)/staged/gotrace.pc ## install to DESTDIR/PREFIX (/usr/local)

@@ -4,7 +4,8 @@
  * The mapped files are read from /proc/PID/maps, or from a copy, so that the addresses of a process
  * can be resolved by another one, and after it has ended. Names are those of the debug information
  * (DWARF, with functions that were inlined), else of ELF symbols, else "FILE+0xOFFSET". The first
- * two need a library that was built with elfutils (libdw).
+ * two need a library that was built with elfutils (libdw). ELF symbols of C++ and Rust have the
+ * names of the source if it was also built with libiberty.
  */
 #ifndef GOTRACE_SYMBOLS_H
 #define GOTRACE_SYMBOLS_H

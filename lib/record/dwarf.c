@@ -1,5 +1,5 @@
 /*
- * dwarf.c - functions at an address, by elfutils' libdw: ELF symbols and DWARF.
+ * dwarf.c - functions at an address, by elfutils' libdw (ELF symbols and DWARF) and libiberty.
  */
 #include "record/symbols.h"
 
@@ -8,6 +8,9 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
+#if defined GT_HAVE_LIBIBERTY
+#include <libiberty/demangle.h>
+#endif
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,11 +52,38 @@ void gt_dwarf_read_maps(gt_dwarf *d, FILE *maps)
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-static void append(char *name, const char *part)
+static void append(char *name, const char *part, size_t size)
 {
-    size_t used = strlen(name), room = GT_SYMBOL_NAME - used - 1, size = strlen(part);
+    size_t used = strlen(name), room = GT_SYMBOL_NAME - used - 1;
     memcpy(name + used, part, size < room ? size : room);
     name[used + (size < room ? size : room)] = '\0';
+}
+
+static void append_string(char *name, const char *string)
+{
+    append(name, string, strlen(string));
+}
+
+#if defined GT_HAVE_LIBIBERTY
+/* A demangle_callbackref. */
+static void append_part(const char *part, size_t size, void *name)
+{
+    append(name, part, size);
+}
+#endif
+
+/* The name of an ELF symbol as it is in the source: those of C++ and Rust are mangled. Without
+ * types of parameters, as debug information has it. */
+static void put_symbol(char *name, const char *symbol)
+{
+    name[0] = '\0';
+#if defined GT_HAVE_LIBIBERTY
+    if (rust_demangle_callback(symbol, 0, append_part, name) ||
+        cplus_demangle_v3_callback(symbol, 0, append_part, name))
+        return;
+    name[0] = '\0'; /* that of a part, if it is not a whole name */
+#endif
+    append_string(name, symbol);
 }
 
 /* The DIE that declares a function: of its class, if it has one. */
@@ -94,11 +124,11 @@ static bool put_name(char *name, Dwarf_Die function)
         if (!is_named_scope(&scopes[i]))
             continue;
         const char *part = dwarf_diename(&scopes[i]);
-        append(name, part ? part : "(anonymous)");
-        append(name, "::");
+        append_string(name, part ? part : "(anonymous)");
+        append_string(name, "::");
     }
     free(scopes);
-    append(name, last);
+    append_string(name, last);
     return true;
 }
 
@@ -179,8 +209,7 @@ size_t gt_dwarf_find(gt_dwarf *d, uint64_t address, gt_symbol *symbols)
     const char *name = count == 0 ? dwfl_module_addrname(module, address) : NULL;
     if (!name)
         return count;
-    symbols[0].function[0] = '\0';
-    append(symbols[0].function, name);
+    put_symbol(symbols[0].function, name);
     return 1;
 }
 

@@ -56,7 +56,7 @@ wrapper() { # MACHINE TRIPLE QEMU
 cross_build() { # MACHINE TRIPLE
     local libraries=$PWD/build/portability/$1/root
     local paths=$libraries/usr/lib/$2:$libraries/lib/$2
-    env -u MAKEFLAGS -u MAKELEVEL make -s -j"$(nproc)" BUILD="build/$1" CC="${CCACHE:-} $2-gcc" AR="$2-ar" LIBDW=libdw CFLAGS=-O2 \
+    env -u MAKEFLAGS -u MAKELEVEL make -s -j"$(nproc)" BUILD="build/$1" CC="${CCACHE:-} $2-gcc" AR="$2-ar" LIBDW=libdw LIBIBERTY=-liberty CFLAGS=-O2 \
         CPPFLAGS="-isystem $libraries/usr/include -isystem $libraries/usr/include/$2" \
         LDFLAGS="-L${paths/:/ -L} -Wl,--disable-new-dtags,-rpath-link,$libraries/lib/$2,-rpath,$paths" \
         all 2>&1 | tee "$work/build"

@@ -5,7 +5,7 @@
 set -eu
 architecture=$1 folder=$(realpath -m "$2")
 packages='libzstd-dev libzstd1 zlib1g-dev zlib1g libjansson-dev libjansson4 libcbor-dev libcbor0.8
-    libpcre2-dev libpcre2-8-0 nettle-dev libnettle8 libdw-dev libdw1 libelf-dev libelf1 liblzma5 libbz2-1.0
+    libpcre2-dev libpcre2-8-0 nettle-dev libnettle8 libdw-dev libiberty-dev libdw1 libelf-dev libelf1 liblzma5 libbz2-1.0
     libmicrohttpd-dev'
 sources=/etc/apt/sources.list.d/debian.sources
 mirror=$(sed -n 's/^URIs: *\([^ ]*\).*/\1/p' "$sources" 2>/dev/null | head -n 1)

@@ -7,7 +7,7 @@ wanted=
 for purpose in "$@"; do
     case $purpose in
     build)
-        wanted="$wanted gcc libc6-dev make pkg-config libzstd-dev zlib1g-dev libjansson-dev libcbor-dev libpcre2-dev nettle-dev libmicrohttpd-dev libdw-dev"
+        wanted="$wanted gcc libc6-dev make pkg-config libzstd-dev zlib1g-dev libjansson-dev libcbor-dev libpcre2-dev nettle-dev libmicrohttpd-dev libdw-dev libiberty-dev"
         ;;
     test)
         wanted="$wanted check mandoc shellcheck zstd jq zsh binutils clang-14 clang-format-14 libclang-rt-14-dev"

@@ -105,6 +105,43 @@ START_TEST(copied_maps)
 }
 END_TEST
 
+/* A function without debug information, which has that name for the linker. */
+#define LINKER_NAME(function, name)                                                                \
+    __asm__(".text\n.type " name ", %function\n" name ": .skip 16\n.size " name ", 16");           \
+    extern char function[] __asm__(name)
+
+LINKER_NAME(of_cxx, "_ZN2ns6WorkerIiE3runEPKc");
+LINKER_NAME(of_rust, "_ZN7mycrate5serve17h0123456789abcdefE");
+LINKER_NAME(of_new_rust, "_RNvNtCs4fqI2P2rA04_7mycrate3net5serve");
+LINKER_NAME(of_c, "_Zone_of");
+
+/* Names are those of the source, without types of parameters. */
+START_TEST(mangled)
+{
+    gotrace_symbols *symbols = own_symbols();
+    const struct {
+        char *function;
+        const char *plain, *symbol;
+    } names[] = {{of_cxx, "ns::Worker<int>::run", "_ZN2ns6WorkerIiE3runEPKc"},
+                 {of_rust, "mycrate::serve", "_ZN7mycrate5serve17h0123456789abcdefE"},
+                 {of_new_rust, "mycrate::net::serve", "_RNvNtCs4fqI2P2rA04_7mycrate3net5serve"},
+                 {of_c, "_Zone_of", "_Zone_of"}};
+    for (size_t i = 0; has_libdw() && i < sizeof names / sizeof *names; i++) {
+        gotrace_frame frame;
+        const uint64_t pc = (uint64_t)(uintptr_t)names[i].function + 8;
+        ck_assert_uint_eq(gotrace_symbols_resolve(symbols, pc, &frame, 1), 1);
+#if __has_include(<libiberty/demangle.h>)
+        const char *name = names[i].plain;
+#else
+        const char *name = names[i].symbol;
+#endif
+        ck_assert_msg(is_named(&frame, name), "%.*s instead of %s", (int)frame.function_size,
+                      frame.function, name);
+    }
+    gotrace_symbols_free(symbols);
+}
+END_TEST
+
 START_TEST(unknown)
 {
     gotrace_symbols *symbols = own_symbols();
@@ -147,6 +184,7 @@ int main(void)
     TCase *all = tcase_create("symbols");
     tcase_add_test(all, inlined);
     tcase_add_test(all, copied_maps);
+    tcase_add_test(all, mangled);
     tcase_add_test(all, unknown);
     tcase_add_test(all, refused);
     suite_add_tcase(suite, all);
