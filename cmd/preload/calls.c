@@ -6,6 +6,7 @@
 #include "cmd/preload/trace.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <stdarg.h>
 #include <sys/syscall.h>
@@ -68,6 +69,26 @@ EXPORT int close(int fd)
 {
     trace_fd_changed(fd);
     return REAL(close)(fd);
+}
+
+EXPORT int close_range(unsigned first, unsigned last, int flags)
+{
+    trace_fds_changed(first, last);
+    return REAL(close_range)(first, last, flags);
+}
+
+EXPORT void closefrom(int first)
+{
+    trace_fds_changed(first < 0 ? 0 : (unsigned)first, UINT_MAX);
+    REAL(closefrom)(first);
+}
+
+EXPORT int fclose(FILE *file)
+{
+    int error = errno;
+    trace_fd_changed(fileno(file));
+    errno = error;
+    return REAL(fclose)(file);
 }
 
 EXPORT int dup2(int from, int to)

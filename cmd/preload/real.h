@@ -12,6 +12,7 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/file.h>
 #include <sys/msg.h>
@@ -220,6 +221,9 @@ typedef int trace_main(int, char **, char **);
     X(int, fcntl64, (int fd, int command, ...))                                                    \
     X(ssize_t, splice, (int from, off64_t *at, int to, off64_t *to_at, size_t n, unsigned how))    \
     X(ssize_t, tee, (int from, int to, size_t n, unsigned how))                                    \
+    X(int, fclose, (FILE * file))                                                                  \
+    X(int, close_range, (unsigned first, unsigned last, int flags))                                \
+    X(void, closefrom, (int first))                                                                \
     X(int, close, (int fd))                                                                        \
     X(int, dup2, (int from, int to))                                                               \
     X(int, dup3, (int from, int to, int flags))                                                    \

@@ -523,3 +523,9 @@ void trace_fd_changed(int fd)
     if (fd >= 0 && fd < FD_KINDS)
         atomic_store_explicit(&fd_kinds[fd], 0, memory_order_relaxed);
 }
+
+void trace_fds_changed(unsigned first, unsigned last)
+{
+    for (unsigned fd = first; fd <= last && fd < FD_KINDS; fd++)
+        trace_fd_changed((int)fd);
+}

@@ -65,8 +65,9 @@ void trace_jump(void);
 ring_kind trace_fd_kind(int fd, ring_kind pipe);
 /* Whether calls on the descriptor never wait. Always false if the process is not recorded. */
 bool trace_is_nonblocking(int fd);
-/* The descriptor is something else now. */
+/* The descriptor, or those from the first to the last, are something else now. */
 void trace_fd_changed(int fd);
+void trace_fds_changed(unsigned first, unsigned last);
 
 /* The process is recorded: its first thread begins. False: that is not possible. */
 bool trace_begin_process(void);

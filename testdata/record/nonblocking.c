@@ -197,10 +197,50 @@ static void open_pipe(void)
     fcntl(out, F_SETPIPE_SZ, SIZE);
 }
 
+/* Reads a file whose descriptor was that of a socket. */
+static void read_file(void)
+{
+    char path[] = "nonblocking-XXXXXX";
+    const int file = mkstemp(path);
+    check(file == in && unlink(path) == 0, "mkstemp");
+    check(write(file, bytes, SIZE) == SIZE, "write");
+    for (int round = 0; round < ROUNDS; round++)
+        check(lseek(file, 0, SEEK_SET) == 0 && read(file, bytes, SIZE) == SIZE, "read");
+}
+
+static void read_byte(void)
+{
+    check(write(out, bytes, 1) == 1 && read(in, bytes, 1) == 1, "socket");
+}
+
+/* Sockets are closed by other functions than close(2). */
+static int reuse(void)
+{
+    open_sockets(SOCK_STREAM);
+    read_byte();
+    fclose(fdopen(in, "r+"));
+    read_file();
+    close(in);
+    close(out);
+    open_sockets(SOCK_STREAM);
+    read_byte();
+    close_range((unsigned)in, (unsigned)in, 0);
+    read_file();
+    close(in);
+    close(out);
+    open_sockets(SOCK_STREAM);
+    read_byte();
+    closefrom(in);
+    read_file();
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "";
     const bool flags = strcmp(how, "dontwait") == 0, pipes = strcmp(how, "pipe") == 0;
+    if (strcmp(how, "reuse") == 0)
+        return reuse();
     if (pipes)
         open_pipe();
     else

@@ -138,6 +138,14 @@ barges() {
 }
 check 'a lock that others take first' barges
 
+# A file is read 150 times by a descriptor that was a socket. There are also six calls on sockets.
+reuse() {
+    gotrace record -o reuse.trace -- ./nonblocking reuse && gotrace print reuse.trace >reuse.txt || return 1
+    grep 'GoBlock' reuse.txt
+    [ "$(grep -c 'GoBlock' reuse.txt)" -le 6 ] && [ "$(grep -c 'GoSyscallBegin .* at read$' reuse.txt)" -ge 150 ]
+}
+check 'a file whose descriptor was a socket' reuse
+
 # ---- waits that are not seen ---------------------------------------------------------------------
 
 # parallel COMPILER: builds the library with its OpenMP, and records the program that loads it, to parallel.err.
