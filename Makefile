@@ -94,7 +94,7 @@ HEADERS := lib/gotrace.h lib/gotrace_base.h lib/gotrace_events.h lib/gotrace_rul
 	lib/gotrace_experimental.h lib/gotrace_record.h lib/gotrace_symbols.h
 RECORD_PICTURE := man/record.png
 # The examples in the manual pages; the others generate parts of the documentation.
-INSTALLED_EXAMPLES := $(patsubst %,tests/examples/%.c,running folded hello fibers scheduler) \
+INSTALLED_EXAMPLES := $(patsubst %,tests/examples/%.c,running folded hello fibers scheduler sampling) \
 	$(wildcard tests/examples/*.script)
 
 LIB_OBJ := $(call object,$(LIB_SRC))
@@ -144,6 +144,7 @@ $(call object,lib/record/dwarf.c): $(B)/.libdw
 $(FORMATS_OBJ) $(CMD_OBJ): KIND_CFLAGS := $(PROGRAM_CFLAGS)
 $(UNIT_OBJ) $(FUZZ_OBJ): KIND_CFLAGS := $(PROGRAM_CFLAGS)
 $(EXAMPLE_OBJ): KIND_CFLAGS := -fPIE -Ilib
+$(call object,tests/examples/sampling.c): KIND_CFLAGS += -g -fno-omit-frame-pointer
 
 # Files in the program, which an assets.c in their folder includes: their bytes, and their hashes for
 # the report's Content-Security-Policy.

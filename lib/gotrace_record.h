@@ -399,6 +399,14 @@ GOTRACE_API void gotrace_rec_cpu_sample(gotrace_recorder *recorder,
                                         const gotrace_rec_thread *thread, const uint64_t *pcs,
                                         size_t depth);
 
+/* The same, of the code that a signal has interrupted. context: the third argument of its handler,
+ * a ucontext_t. The stack begins with the function that was interrupted, whose callers are found as
+ * with GOTRACE_REC_FRAMES; only what can be read is. x86-64 and ARM64; elsewhere there is no stack.
+ */
+GOTRACE_API void gotrace_rec_cpu_sample_context(gotrace_recorder *recorder,
+                                                const gotrace_rec_thread *thread,
+                                                const void *context);
+
 /* Up to 1.21: the goroutine of that id runs timers. Called once for each, before a trace ends; up
  * to 64. */
 GOTRACE_API void gotrace_rec_timer_go(gotrace_recorder *recorder, uint64_t id);

@@ -309,6 +309,9 @@ const gt_rec_entry *gt_rec_stack_entry(gotrace_recorder *r, uint64_t era, uint64
                                        const uint64_t *pcs, size_t depth, bool locked);
 /* Takes the stack of the caller whose frame is at that address; returns its depth, at most max. */
 size_t gt_rec_take_stack(const gotrace_recorder *r, const void *frame, uint64_t *pcs, size_t max);
+/* The same for the code that a signal has interrupted; context: a ucontext_t. */
+size_t gt_rec_take_interrupted(const gotrace_recorder *r, const void *context, uint64_t *pcs,
+                               size_t max);
 /* The function of a goroutine as a stack, with a return address as in Go; NULL: none. */
 const gt_rec_entry *gt_rec_start_entry(gotrace_recorder *r, uint64_t era, uint64_t start_pc,
                                        bool locked);

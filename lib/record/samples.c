@@ -30,13 +30,13 @@ static gt_rec_sample *reserve(gotrace_recorder *r, uint64_t *number)
     return &r->samples[n % GT_REC_SAMPLES];
 }
 
-void gotrace_rec_cpu_sample(gotrace_recorder *r, const gotrace_rec_thread *t, const uint64_t *pcs,
-                            size_t depth)
+/* A sample without a stack, for complete. NULL: nothing is recorded, or the ring is full. */
+static gt_rec_sample *begin(gotrace_recorder *r, const gotrace_rec_thread *t, uint64_t *number)
 {
-    uint64_t number, era = r ? atomic_load_explicit(&r->era, memory_order_acquire) : 0;
-    gt_rec_sample *s = era ? reserve(r, &number) : NULL;
+    const uint64_t era = r ? atomic_load_explicit(&r->era, memory_order_acquire) : 0;
+    gt_rec_sample *s = era ? reserve(r, number) : NULL;
     if (!s)
-        return;
+        return NULL;
     const gotrace_rec_go *g = t ? t->go : NULL;
     if (g && !gt_rec_is_described(&g->state, era)) /* v1: it must not be before the creation */
         g = NULL;
@@ -45,7 +45,22 @@ void gotrace_rec_cpu_sample(gotrace_recorder *r, const gotrace_rec_thread *t, co
     s->thread = t ? t->id : UINT64_MAX;
     s->proc = t ? atomic_load_explicit(&t->proc_id, memory_order_relaxed) : UINT64_MAX;
     s->go = g ? g->state.id : 0;
-    s->start_pc = g ? g->start_pc : 0;
+    s->start_pc = t && t->go ? t->go->start_pc : 0;
+    return s;
+}
+
+static void complete(gt_rec_sample *s, uint64_t number)
+{
+    atomic_store_explicit(&s->complete, number + 1, memory_order_release);
+}
+
+void gotrace_rec_cpu_sample(gotrace_recorder *r, const gotrace_rec_thread *t, const uint64_t *pcs,
+                            size_t depth)
+{
+    uint64_t number;
+    gt_rec_sample *s = begin(r, t, &number);
+    if (!s)
+        return;
     if (depth == GOTRACE_REC_FRAMES) {
         s->depth = (uint32_t)gt_rec_take_stack(r, pcs, s->pcs, GT_REC_SAMPLE_FRAMES);
     } else {
@@ -53,7 +68,18 @@ void gotrace_rec_cpu_sample(gotrace_recorder *r, const gotrace_rec_thread *t, co
         if (s->depth > 0)
             memcpy(s->pcs, pcs, s->depth * sizeof *pcs);
     }
-    atomic_store_explicit(&s->complete, number + 1, memory_order_release);
+    complete(s, number);
+}
+
+void gotrace_rec_cpu_sample_context(gotrace_recorder *r, const gotrace_rec_thread *t,
+                                    const void *context)
+{
+    uint64_t number;
+    gt_rec_sample *s = begin(r, t, &number);
+    if (!s)
+        return;
+    s->depth = (uint32_t)gt_rec_take_interrupted(r, context, s->pcs, GT_REC_SAMPLE_FRAMES);
+    complete(s, number);
 }
 
 /* v2: as a record without a time of its own. */

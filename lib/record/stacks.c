@@ -3,7 +3,11 @@
  */
 #include "record/record.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
 
 /* ---- taken by the recorder ------------------------------------------------------------------- */
 
@@ -23,13 +27,32 @@ static bool is_caller(const frame *f, const frame *caller)
            (uintptr_t)caller % _Alignof(frame) == 0;
 }
 
-/* Source: Go 1.21, runtime/trace.go, fpTracebackPCs. The sanitizer does not know frames as objects.
+static bool can_read(const void *address)
+{
+    /* The kernel reads the set of signals before it rejects what is to be done with it. */
+    return syscall(SYS_rt_sigprocmask, -1, address, NULL, sizeof(uint64_t)) == 0 || errno != EFAULT;
+}
+
+/* Whether a frame can be read. *page: one that can be, which is set. */
+static bool can_read_frame(const frame *f, uintptr_t *page)
+{
+    enum { PAGE = 4096 }; /* the smallest */
+    const uintptr_t first = (uintptr_t)f / PAGE, last = (uintptr_t)&f->pc / PAGE;
+    if ((first != *page && !can_read(f)) || (last != first && !can_read(&f->pc)))
+        return false;
+    *page = last;
+    return true;
+}
+
+/* checked: the frame pointer of code that may use the register for something else.
+ * Source: Go 1.21, runtime/trace.go, fpTracebackPCs. The sanitizer does not know frames as objects.
  */
 __attribute__((no_sanitize("address"))) static size_t walk(const frame *f, uint64_t *pcs,
-                                                           size_t max)
+                                                           size_t max, bool checked)
 {
     size_t depth = 0;
-    while (depth < max && f->pc != 0) {
+    uintptr_t page = 0;
+    while (depth < max && (!checked || can_read_frame(f, &page)) && f->pc != 0) {
         pcs[depth++] = f->pc;
         if (!is_caller(f, f->caller))
             break;
@@ -39,17 +62,51 @@ __attribute__((no_sanitize("address"))) static size_t walk(const frame *f, uint6
 }
 #endif
 
-size_t gt_rec_take_stack(const gotrace_recorder *r, const void *frame_address, uint64_t *pcs,
-                         size_t max)
+static size_t take(const gotrace_recorder *r, const void *frame_address, uint64_t *pcs, size_t max,
+                   bool checked)
 {
     size_t depth = 0;
     if (r->options.stack)
         depth = r->options.stack(r->options.stack_ctx, frame_address, pcs, max);
 #if defined __x86_64__ || defined __aarch64__
     else if (frame_address)
-        depth = walk(frame_address, pcs, max);
+        depth = walk(frame_address, pcs, max, checked);
 #endif
+    (void)checked;
     return depth < max ? depth : max;
+}
+
+size_t gt_rec_take_stack(const gotrace_recorder *r, const void *frame_address, uint64_t *pcs,
+                         size_t max)
+{
+    return take(r, frame_address, pcs, max, false);
+}
+
+size_t gt_rec_take_interrupted(const gotrace_recorder *r, const void *context, uint64_t *pcs,
+                               size_t max)
+{
+#if defined __x86_64__ || defined __aarch64__
+    const mcontext_t *m = &((const ucontext_t *)context)->uc_mcontext;
+#if defined __x86_64__
+    const uint64_t pc = (uint64_t)m->gregs[REG_RIP], sp = (uint64_t)m->gregs[REG_RSP];
+    const frame *f = (const frame *)m->gregs[REG_RBP];
+#else
+    const uint64_t pc = m->pc, sp = m->sp;
+    const frame *f = (const frame *)m->regs[29];
+#endif
+    const int error = errno;
+    uintptr_t page = 0;
+    size_t depth = 1;
+    pcs[0] = pc + 1; /* as a return address */
+    /* The frame of a function that has none yet is that of its caller, so it may be at sp. */
+    if (is_caller((const frame *)(sp - sizeof f), f) && can_read_frame(f, &page))
+        depth += take(r, f, pcs + 1, max - 1, true);
+    errno = error;
+    return depth;
+#else
+    (void)r, (void)context, (void)pcs, (void)max;
+    return 0;
+#endif
 }
 
 /* ---- entries --------------------------------------------------------------------------------- */

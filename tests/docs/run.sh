@@ -72,7 +72,7 @@ check 'gotrace_record.3 has the functions' repeats man/gotrace_record.3 prototyp
     prototypes lib/gotrace_record.h
 check 'gotrace_symbols.3 has the functions' repeats man/gotrace_symbols.3 prototypes \
     prototypes lib/gotrace_symbols.h
-for name in scheduler.c crash.c; do
+for name in scheduler.c sampling.c crash.c; do
     check "gotrace_record.3 has $name" repeats man/gotrace_record.3 "$name" example "$name"
 done
 
@@ -178,7 +178,7 @@ check 'gotrace-parquet.5 has the queries of README.md' readme_queries
 # Examples are written like a user's program: they include only installed headers.
 examples_include() {
     ! grep -HoE '(^|[ /])(lib|cmd|formats)/[a-z0-9_/]+\.(h|def|c)' "$build"/obj/tests/examples/*.d |
-        grep -vE 'lib/gotrace(_base|_events|_rules|_record)?\.h'
+        grep -vE 'lib/gotrace(_base|_events|_rules|_record|_symbols)?\.h'
 }
 check 'examples include no private header' examples_include
 
