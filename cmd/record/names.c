@@ -73,7 +73,7 @@ static void name_frame(gotrace_frame *frame, const char *name)
 
 static bool is_offset(const gotrace_frame *frame)
 {
-    return !frame->function || memchr(frame->function, '+', frame->function_size);
+    return !frame->function || memmem(frame->function, frame->function_size, "+0x", 3);
 }
 
 /* Whether the code is of a file with such a name: without its folder, from its beginning. */
