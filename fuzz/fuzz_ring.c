@@ -57,7 +57,7 @@ static void put_record(steps *s)
 {
     s->time += 1 + next(s, 1) * 1000;
     put(s, (ring_record){.time = s->time,
-                         .type = (uint8_t)(next(s, 1) % (RING_WAKE + 2)),
+                         .type = (uint8_t)(next(s, 1) % (RING_NAME + 2)),
                          .kind = (uint8_t)(next(s, 1) % (RING_CHILD + 2)),
                          .flags = (uint16_t)next(s, 1),
                          .stack = (uint16_t)(next(s, 1) % 4),

@@ -200,6 +200,7 @@ struct thread {
     const stack *stacks[RING_STACKS];
     /* Of replay.c. */
     thread_state state;
+    uint64_t since;          /* of the last record that was replayed */
     ring_record wait;        /* what it waits for */
     gotrace_rec_thread *rec; /* NULL: it has not begun */
     uint64_t tid;

@@ -397,6 +397,25 @@ static void raise_now(replay *r, uint64_t time)
         atomic_store_explicit(&r->now, time, memory_order_relaxed);
 }
 
+/* The thread was runnable for a part of the time since its last record, in its generation. When is
+ * not known: it is shown at the end. Events of 1.5 have numbers instead of times, which cannot go
+ * back. */
+static void preempt(replay *r, thread *t, const item *i)
+{
+    const uint64_t end = i->record.time, ns = i->record.object;
+    uint64_t least = t->since;
+    if (r->version >= GOTRACE_FIRST_V2 && r->generation > least)
+        least = r->generation;
+    const uint64_t begin = ns > end || end - ns < least ? least : end - ns;
+    if (begin >= end || r->version < 7)
+        return;
+    atomic_store_explicit(&r->now, begin, memory_order_relaxed);
+    gotrace_rec_go_preempt(t->rec, NULL, 0);
+    release_proc(r, t);
+    atomic_store_explicit(&r->now, end, memory_order_relaxed);
+    start(r, t);
+}
+
 static void replay_item(replay *r, thread *t, const item *i)
 {
     /* Records that are written while recording ends may come late, and those of a slot that was
@@ -405,10 +424,13 @@ static void replay_item(replay *r, thread *t, const item *i)
     raise_now(r, i->record.time);
     if (i->record.type == RING_ATTACH || i->record.type == RING_START) {
         begin_thread(r, t, i);
+        t->since = i->record.time;
         return;
     }
     if (t->state == THREAD_ENDED || !t->rec)
         return;
+    if (i->record.type == RING_PREEMPTED && t->state == THREAD_RUNNING)
+        preempt(r, t, i);
     resume(r, t); /* a thread that records runs, also if that it goes on was not recorded */
     switch ((ring_type)i->record.type) {
     case RING_CREATE: create_thread(r, t, i); break;
@@ -419,11 +441,13 @@ static void replay_item(replay *r, thread *t, const item *i)
     case RING_BLOCK: block(r, t, i); break;
     case RING_WAKE: wake_some(r, t, i); break;
     case RING_RESUME:
+    case RING_PREEMPTED:
     case RING_FRAME:
     case RING_NAME:
     case RING_ATTACH:
     case RING_START: break;
     }
+    t->since = i->record.time;
 }
 
 /* The thread with the first record; *next is the time of the first record of another one. */

@@ -253,10 +253,11 @@ else
     check 'functions of old fibers' old_fibers
 fi
 
-# The first generation, in which the thread is created, lasts a second and is dropped.
+# The first generation, in which the thread is created, ends with the first call after a second, and is dropped 0.1 s later.
 old_threads() {
-    rm -rf started
-    gotrace record --flight 0.1 -o old.trace -- ./ends sleep && started_with old.trace 'main wait_forever' &&
+    rm -rf started old.end
+    (sleep 2 && touch old.end) &
+    gotrace record --flight 0.1 -o old.trace -- ./ends sleep old.end && started_with old.trace 'main wait_forever' &&
         ! gotrace print old.trace | grep GoCreate
 }
 check 'functions of old threads' old_threads
