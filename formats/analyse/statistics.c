@@ -43,7 +43,7 @@ static void goroutine_begins(void *ctx, goroutine *g, const gotrace_event *e)
         return;
     ((stat_goroutine *)g)->made = run_inside(r);
     stat_region_inherit(r, (stat_goroutine *)g, e);
-    stat_runnable(r, (stat_goroutine *)g, NULL);
+    stat_runnable(r, (stat_goroutine *)g, NULL, e);
 }
 
 /* Whether the goroutine is not to be counted. */
@@ -72,13 +72,27 @@ static bool attend_interval(run *r, stat_goroutine *own, const interval *i, cons
 }
 
 /* What an interval and the next state are for procs and latencies, whether or not it is selected.
- * proc: of the event. */
-static inline void follow_interval(run *r, stat_goroutine *g, const interval *i, int64_t proc)
+ */
+static inline void follow_interval(run *r, stat_goroutine *g, const interval *i,
+                                   const gotrace_event *e)
 {
     if (i->next == GOTRACE_STATE_RUNNING || i->state == GOTRACE_STATE_RUNNING)
-        stat_load_interval(r, g, i, proc);
+        stat_load_interval(r, g, i, e ? e->proc : GOTRACE_NO_PROC);
     if (i->next == GOTRACE_STATE_RUNNABLE)
-        stat_runnable(r, g, i);
+        stat_runnable(r, g, i, e);
+}
+
+/* Whether a thread of `gotrace record` goes on by itself after a wait. No trace can have that
+ * without the goroutine being runnable in between, and times of events differ by 1 ns. In traces of
+ * Go this is a latency that is too short to be measured. */
+static bool goes_on(const run *r, const stat_goroutine *g, const interval *i,
+                    const gotrace_event *e)
+{
+    if (i->end - i->begin > 1 || (i->cause != 0 && i->cause != g->g.id) || !e ||
+        e->thread != g->thread)
+        return false;
+    const char *writer = gotrace_reader_summary(r->feed.reader)->writer;
+    return writer && strcmp(writer, "gotrace record") == 0;
 }
 
 /* Counts the part of a wait that is before the goroutine's first status, unless it was. */
@@ -114,8 +128,8 @@ static inline void count_wait(run *r, stat_goroutine *g, const interval *i)
 }
 
 /* An interval that is selected. */
-static inline __attribute__((always_inline)) void add_interval(run *r, stat_goroutine *g,
-                                                               const interval *i)
+static inline __attribute__((always_inline)) void
+add_interval(run *r, stat_goroutine *g, const interval *i, const gotrace_event *e)
 {
     times_add(r, &g->times, i);
     if (r->rows_only)
@@ -123,7 +137,7 @@ static inline __attribute__((always_inline)) void add_interval(run *r, stat_goro
     if (i->state == GOTRACE_STATE_WAITING || i->state == GOTRACE_STATE_SYSCALL)
         count_wait(r, g, i);
     else if (i->state == GOTRACE_STATE_RUNNABLE && i->whole && run_inside(r) &&
-             i->next == GOTRACE_STATE_RUNNING)
+             i->next == GOTRACE_STATE_RUNNING && !goes_on(r, g, i, e))
         stat_latency(r, g, i);
 }
 
@@ -134,9 +148,9 @@ static inline void interval_ends(void *ctx, goroutine *g, const interval *i, con
     stat_goroutine *own = (stat_goroutine *)g;
     if (r->stop_depth || stat_is_collector(own))
         stat_collector_interval(r, own, i, e);
-    follow_interval(r, own, i, e ? e->proc : GOTRACE_NO_PROC);
+    follow_interval(r, own, i, e);
     if (r->attended ? attend_interval(r, own, i, e) : interval_is_inside(i))
-        add_interval(r, own, i);
+        add_interval(r, own, i, e);
 }
 
 /* Whether a goroutine ends by that event in the time range. One that blocks forever lives on. */

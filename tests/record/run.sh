@@ -253,14 +253,36 @@ else
     check 'functions of old fibers' old_fibers
 fi
 
-# The first generation, in which the thread is created, ends with the first call after a second, and is dropped 0.1 s later.
+# is_dropped PID: the last snapshot of the recorder has no creation: the first generation is dropped.
+is_dropped() {
+    local snapshots
+    rm -f old.trace.*[0-9]
+    kill -USR2 "$1"
+    sleep 0.2
+    snapshots=(old.trace.*[0-9])
+    [ -e "${snapshots[-1]}" ] && gotrace print "${snapshots[-1]}" >old.txt && ! grep -q GoCreate old.txt
+}
 old_threads() {
-    rm -rf started old.end
-    (sleep 2 && touch old.end) &
-    gotrace record --flight 0.1 -o old.trace -- ./ends sleep old.end && started_with old.trace 'main wait_forever' &&
-        ! gotrace print old.trace | grep GoCreate
+    rm -rf started later old.trace*
+    "$gotrace" record --flight 0.1 -o old.trace -- ./ends sleep later &
+    wait_until [ -e started ]
+    wait_until is_dropped $!
+    : >later
+    wait_for $! && started_with old.trace 'main wait_forever'
 }
 check 'functions of old threads' old_threads
+
+# A thread that goes on by itself after a wait has no scheduling latency; one that another thread wakes has.
+goes_on() {
+    local kind
+    for kind in usleep mutex; do
+        gotrace record -o goes.trace -- ./waits $kind && gotrace stat --json --only scheduling goes.trace >goes.json || return 1
+        jq -r 'select(.kind == "latency-cause") | "\(.cause) \(.reason)"' goes.json >goes.$kind
+        cat goes.$kind
+    done
+    ! grep 'waited sleep' goes.usleep && grep 'waited sync' goes.mutex
+}
+check 'no latency of a thread that goes on by itself' goes_on
 
 program_output() {
     [ "$(gotrace record -o out.trace -- ./waits | wc -l)" -gt 20 ] && gotrace validate out.trace

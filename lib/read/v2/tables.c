@@ -110,7 +110,9 @@ static bool read_string(table_batch *t)
                         "a string has the id 0, which means the empty string");
     if (gt_table_find(&t->reader->tables->strings, v[0]))
         return defined_again(t, start, GOTRACE_RULE_STRING_DUPLICATE, "string", v[0]);
-    if (gt_is_recorder_name(bytes, (size_t)v[1]))
+    /* Once: another thread may read it when it has an event. */
+    if (gt_is_recorder_name(bytes, (size_t)v[1]) &&
+        (!s->writer || strcmp(s->writer, GT_RECORDER_NAME) != 0))
         s->writer = GT_RECORDER_NAME;
     return put(t, &t->reader->tables->strings, v[0], bytes, (size_t)v[1], 0);
 }
