@@ -309,6 +309,11 @@ __attribute__((constructor(101))) static void begin(void)
     errno = error;
 }
 
+__attribute__((destructor)) static void finish(void)
+{
+    trace_end_process();
+}
+
 /* The C library's entry of a program, which is passed main. */
 typedef int main_fn(int, char **, char **);
 int __libc_start_main(main_fn *, int, char **, main_fn *, void (*)(void), void (*)(void), void *);

@@ -47,8 +47,8 @@ typedef enum ring_type {
     RING_RESUME,    /* it returns; flags: ring_result; object: of a lock, the time of the RING_WAKE
                        that let it in; 0: none */
     RING_WAKE,      /* wakes waiting threads of the object: flags of them */
-    RING_PREEMPTED, /* the thread did not wait since its last record, but for `object` ns it was
-                       not on a processor */
+    RING_OFF,       /* for `object` ns since its last record, the thread was not on a processor;
+                       flags: 1: it mostly waited, in a way that is not seen, 0: it was runnable */
     RING_NAME,      /* object: characters of the thread's name from number 8 * `kind` on */
 } ring_type;
 

@@ -71,6 +71,8 @@ void trace_fds_changed(unsigned first, unsigned last);
 
 /* The process is recorded: its first thread begins. False: that is not possible. */
 bool trace_begin_process(void);
+/* It ends: the thread that ends it says what it did since its last record. */
+void trace_end_process(void);
 /* In a child: forgets what the thread was doing in the parent. */
 void trace_forget_parent(void);
 

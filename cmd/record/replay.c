@@ -397,10 +397,10 @@ static void raise_now(replay *r, uint64_t time)
         atomic_store_explicit(&r->now, time, memory_order_relaxed);
 }
 
-/* The thread was runnable for a part of the time since its last record, in its generation. When is
+/* The thread did not run for a part of the time since its last record, in its generation. When is
  * not known: it is shown at the end. Events of 1.5 have numbers instead of times, which cannot go
  * back. */
-static void preempt(replay *r, thread *t, const item *i)
+static void be_off(replay *r, thread *t, const item *i)
 {
     const uint64_t end = i->record.time, ns = i->record.object;
     uint64_t least = t->since;
@@ -410,10 +410,16 @@ static void preempt(replay *r, thread *t, const item *i)
     if (begin >= end || r->version < 7)
         return;
     atomic_store_explicit(&r->now, begin, memory_order_relaxed);
-    gotrace_rec_go_preempt(t->rec, NULL, 0);
+    if (i->record.flags) {
+        gotrace_rec_go_park(t->rec, GOTRACE_REC_BLOCK, NULL, 0);
+        t->state = THREAD_WAITS;
+    } else {
+        gotrace_rec_go_preempt(t->rec, NULL, 0);
+        t->state = THREAD_WOKEN;
+    }
     release_proc(r, t);
     atomic_store_explicit(&r->now, end, memory_order_relaxed);
-    start(r, t);
+    resume(r, t);
 }
 
 static void replay_item(replay *r, thread *t, const item *i)
@@ -429,8 +435,8 @@ static void replay_item(replay *r, thread *t, const item *i)
     }
     if (t->state == THREAD_ENDED || !t->rec)
         return;
-    if (i->record.type == RING_PREEMPTED && t->state == THREAD_RUNNING)
-        preempt(r, t, i);
+    if (i->record.type == RING_OFF && t->state == THREAD_RUNNING)
+        be_off(r, t, i);
     resume(r, t); /* a thread that records runs, also if that it goes on was not recorded */
     switch ((ring_type)i->record.type) {
     case RING_CREATE: create_thread(r, t, i); break;
@@ -441,7 +447,7 @@ static void replay_item(replay *r, thread *t, const item *i)
     case RING_BLOCK: block(r, t, i); break;
     case RING_WAKE: wake_some(r, t, i); break;
     case RING_RESUME:
-    case RING_PREEMPTED:
+    case RING_OFF:
     case RING_FRAME:
     case RING_NAME:
     case RING_ATTACH:
@@ -471,11 +477,12 @@ static thread *first_thread(const replay *r, uint64_t *next)
     return first;
 }
 
-static void end_due_generation(replay *r, uint64_t time)
+/* What is shown before the present, RING_OFF, has to be in the generation that ends. */
+static void end_due_generation(replay *r, const ring_record *next)
 {
-    if (time - r->generation < GENERATION_NS)
+    if (next->time - r->generation < GENERATION_NS || next->type == RING_OFF)
         return;
-    r->generation = time;
+    r->generation = next->time;
     gotrace_recorder_advance(r->recorder);
 }
 
@@ -485,7 +492,7 @@ void replay_until(replay *r, uint64_t until, uint64_t decided)
     thread *t;
     const names *n = &r->source->names;
     while (!n->wait.stops() && (t = first_thread(r, &next)) && next_record(t)->time <= until) {
-        end_due_generation(r, next_record(t)->time);
+        end_due_generation(r, next_record(t));
         do {
             item i = t->items[t->first];
             if (i.record.type == RING_WAKE && i.record.time > decided &&

@@ -236,7 +236,7 @@ static const char *check_record(const thread *t, const ring_record *r, uint64_t 
     case RING_END:
     case RING_RESUME:
     case RING_WAKE:
-    case RING_PREEMPTED: return NULL;
+    case RING_OFF: return NULL;
     case RING_NAME:
         return r->kind < RING_NAME_SIZE / sizeof r->object ? NULL : "a name is too long";
     }
