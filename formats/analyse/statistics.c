@@ -83,12 +83,13 @@ static inline void follow_interval(run *r, stat_goroutine *g, const interval *i,
 }
 
 /* Whether a thread of `gotrace record` goes on by itself after a wait. No trace can have that
- * without the goroutine being runnable in between, and times of events differ by 1 ns. In traces of
- * Go this is a latency that is too short to be measured. */
+ * without the goroutine being runnable in between, and times of events differ by 1 ns; after a
+ * system call there is also the start of a proc. In traces of Go this is a latency that is too
+ * short to be measured. */
 static bool goes_on(const run *r, const stat_goroutine *g, const interval *i,
                     const gotrace_event *e)
 {
-    if (i->end - i->begin > 1 || (i->cause != 0 && i->cause != g->g.id) || !e ||
+    if (i->end - i->begin > 2 || (i->cause != 0 && i->cause != g->g.id) || !e ||
         e->thread != g->thread)
         return false;
     const char *writer = gotrace_reader_summary(r->feed.reader)->writer;

@@ -280,7 +280,9 @@ goes_on() {
         jq -r 'select(.kind == "latency-cause") | "\(.cause) \(.reason)"' goes.json >goes.$kind
         cat goes.$kind
     done
-    ! grep 'waited sleep' goes.usleep && grep 'waited sync' goes.mutex
+    ! grep 'waited sleep' goes.usleep && grep 'waited sync' goes.mutex || return 1
+    gotrace record -o goes.trace -- sh -c 'sleep 0.1; :' && gotrace print goes.trace | grep GoSyscallEndBlocked || return 1
+    ! gotrace stat --json --only scheduling goes.trace | grep '"cause":"syscall"'
 }
 check 'no latency of a thread that goes on by itself' goes_on
 
