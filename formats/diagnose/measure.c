@@ -199,9 +199,9 @@ static inline void interval_ends(void *ctx, goroutine *g, const interval *i, con
     s->ns[kind] = sum_of_times(s->ns[kind], ns);
     if (own->chosen)
         s->task_ns[kind] = sum_of_times(s->task_ns[kind], ns);
-    if (kind == DO_RUN && i->next != i->state) {
+    /* After a system call the goroutine goes on without a switch. */
+    if (kind == DO_RUN && i->next != i->state && i->next != GOTRACE_STATE_SYSCALL)
         s->runs++;
-    }
     own->past[own->past_at] = (past_state){own->now, now, i->stack, kind};
     own->past_at = (uint8_t)((own->past_at + 1) % PAST);
     own->now = now;

@@ -107,7 +107,7 @@ class Measures(Follower):
             self.account(self.goroutines[number])
 
     def state_ends(self, g, e):
-        self.account(g, True)
+        self.account(g, (e or {}).get('to') != 'syscall')
         by = self.goroutines.get(int((e or {}).get('g', 0)))
         if (g.state == 'waiting' and by and by is not g and by.state == 'running' and by.function != g.function and
                 not is_system(g.function) and
