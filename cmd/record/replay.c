@@ -17,11 +17,15 @@
 #include "cmd/verb.h"
 
 enum {
-    SHORT_NS = 20000,           /* a call that takes less has not waited */
-    LATE_NS = 100000000,        /* a record that comes later is counted */
-    GENERATION_NS = 1000000000, /* as in Go */
+    SHORT_NS = 20000,    /* a call that takes less has not waited */
+    LATE_NS = 100000000, /* a record that comes later is counted */
+    LONG_RUN_NS = 20000000,
     FREQUENCY = 1000000000,
 };
+
+/* As in Go, a generation lasts a second; while threads run for long, up to ten. */
+#define GENERATION_NS      UINT64_C(1000000000)
+#define MOST_GENERATION_NS UINT64_C(10000000000)
 
 typedef struct proc {
     gotrace_rec_proc *rec;
@@ -34,6 +38,7 @@ struct replay {
     _Atomic uint64_t now;      /* the recorder's clock */
     uint64_t until;            /* records up to that time are replayed */
     uint64_t generation;       /* its beginning */
+    uint64_t asked;            /* when it was last asked whether it is to end */
     uint64_t late;             /* records, see replay_late */
     uint64_t goroutines;       /* number of */
     uint32_t image;            /* that runs */
@@ -477,10 +482,26 @@ static thread *first_thread(const replay *r, uint64_t *next)
     return first;
 }
 
-/* What is shown before the present, RING_OFF, has to be in the generation that ends. */
+/* Whether a thread has run for long without a record: how much of that it was off the processor
+ * will be shown in the generation of its next one. */
+static bool runs_for_long(const replay *r, uint64_t time)
+{
+    for (size_t i = 0; i < r->source->count; i++) {
+        const thread *t = r->source->threads[i];
+        if (t->state == THREAD_RUNNING && t->since + LONG_RUN_NS < time)
+            return true;
+    }
+    return false;
+}
+
+/* A flight recorder drops whole generations, so that they are not longer there. */
 static void end_due_generation(replay *r, const ring_record *next)
 {
-    if (next->time - r->generation < GENERATION_NS || next->type == RING_OFF)
+    const uint64_t age = next->time - r->generation;
+    if (age < GENERATION_NS || next->type == RING_OFF || next->time < r->asked + LONG_RUN_NS)
+        return;
+    r->asked = next->time;
+    if (!r->flies && age < MOST_GENERATION_NS && runs_for_long(r, next->time))
         return;
     r->generation = next->time;
     gotrace_recorder_advance(r->recorder);
