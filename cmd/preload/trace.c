@@ -198,7 +198,11 @@ static bool read_used(usage *u)
 {
     struct rusage counts;
     struct timespec ran;
-    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ran) < 0 || getrusage(RUSAGE_THREAD, &counts) < 0)
+    int error = errno;
+    bool good = clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ran) == 0 &&
+                getrusage(RUSAGE_THREAD, &counts) == 0;
+    errno = error;
+    if (!good)
         return false;
     u->ran = ns_of(ran);
     u->waits = counts.ru_nvcsw;

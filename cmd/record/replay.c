@@ -17,9 +17,9 @@
 #include "cmd/verb.h"
 
 enum {
-    SHORT_NS = 20000,    /* a call that takes less has not waited */
-    LATE_NS = 100000000, /* a record that comes later is counted */
-    LONG_RUN_NS = 20000000,
+    SHORT_NS = 20000,       /* a call that takes less has not waited */
+    LATE_NS = 100000000,    /* a record that comes later is counted */
+    LONG_RUN_NS = 20000000, /* without a record, see end_due_generation */
     FREQUENCY = 1000000000,
 };
 
@@ -407,7 +407,7 @@ static void raise_now(replay *r, uint64_t time)
  * back. */
 static void be_off(replay *r, thread *t, const item *i)
 {
-    const uint64_t end = i->record.time, ns = i->record.object;
+    const uint64_t end = i->record.time, ns = i->record.object, now = r->now;
     uint64_t least = t->since;
     if (r->version >= GOTRACE_FIRST_V2 && r->generation > least)
         least = r->generation;
@@ -423,7 +423,7 @@ static void be_off(replay *r, thread *t, const item *i)
         t->state = THREAD_WOKEN;
     }
     release_proc(r, t);
-    atomic_store_explicit(&r->now, end, memory_order_relaxed);
+    atomic_store_explicit(&r->now, now, memory_order_relaxed);
     resume(r, t);
 }
 
