@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Files that begin as a crash file and are none: repair says what is wrong, and writes nothing. (Real ones
-# are those of crash.c in gotrace_record(3) and of tests/unit/test_record_crash.c.)
+# are those of crash.c in gotrace_record(3) and of tests/unit/test_record_crash_file.c.)
 head_of() { printf 'gotrace crash\n\032\0'; head -c "${1:-0}" /dev/zero; }
 head_of >magic
 head_of 4096 >zeros
