@@ -42,8 +42,9 @@ struct recorded {
     char *path;     /* of the trace */
     unsigned snapshots;
     int32_t pid;
-    int fd;        /* of the process; -1: it has ended, or it is the program */
-    bool descends; /* from this process, as far as is known */
+    int fd;         /* of the process; -1: it has ended, or it is the program */
+    bool descends;  /* from this process, as far as is known */
+    uint64_t ended; /* when it was seen that it has; not of the program */
 };
 
 static uint64_t now(void)
@@ -178,6 +179,24 @@ bool processes_open(processes *p, bool follow)
     return true;
 }
 
+/* ---- the ends of processes ------------------------------------------------------------------- */
+
+static bool has_ended(const recorded *r)
+{
+    struct pollfd state = {.fd = r->fd, .events = POLLIN};
+    if (r->fd < 0)
+        return kill(r->pid, 0) < 0 && errno == ESRCH;
+    return poll(&state, 1, 0) > 0;
+}
+
+/* Also while the end of another trace takes time: a goroutine that runs does so until then. */
+static void note_ends(processes *p)
+{
+    for (uint32_t i = 1; i < RING_PROCESSES; i++)
+        if (p->list[i] && !p->list[i]->ended && has_ended(p->list[i]))
+            p->list[i]->ended = now();
+}
+
 /* ---- processes ------------------------------------------------------------------------------- */
 
 /* While addresses are resolved, which may take long, rings are emptied, and are ready. */
@@ -186,6 +205,7 @@ static void take_all(void *ctx)
     processes *p = ctx;
     if (p->follows)
         prepare_rings(p);
+    note_ends(p);
     for (uint32_t i = 0; i < RING_PROCESSES; i++)
         if (p->list[i] && p->list[i]->replay)
             source_take_ahead(&p->list[i]->source);
@@ -307,14 +327,6 @@ static void see_processes(processes *p)
     }
 }
 
-static bool has_ended(const recorded *r)
-{
-    struct pollfd state = {.fd = r->fd, .events = POLLIN};
-    if (r->fd < 0)
-        return kill(r->pid, 0) < 0 && errno == ESRCH;
-    return poll(&state, 1, 0) > 0;
-}
-
 /* ---- traces ---------------------------------------------------------------------------------- */
 
 /* Warns of what is not in the trace, or not as it was. */
@@ -406,7 +418,7 @@ static void note_program(const processes *p, uint32_t number, const recorded *r)
 static void end_process(processes *p, uint32_t number)
 {
     recorded *r = p->list[number];
-    uint64_t ended = number == 0 ? signals_end_time() : 0;
+    uint64_t ended = number == 0 ? signals_end_time() : r->ended;
     end_trace(p, r, ended ? ended : now());
     note_program(p, number, r);
     free_process(p, number);
@@ -465,7 +477,7 @@ static void take_snapshots(processes *p)
 static void follow_process(processes *p, uint32_t number, program *main)
 {
     recorded *r = p->list[number];
-    bool ended = number == 0 ? program_ended(main) : has_ended(r); /* before records are taken */
+    bool ended = number == 0 ? program_ended(main) : r->ended > 0; /* before records are taken */
     begin_trace(p, r);
     if (!ended)
         replay_process(r, DECIDE_NS);
@@ -493,6 +505,7 @@ static bool follow_all(processes *p, program *main)
     }
     if (signals_want_snapshot())
         take_snapshots(p); /* first: the end of a trace takes time */
+    note_ends(p);
     for (uint32_t i = 0; i < RING_PROCESSES; i++) {
         if (p->list[i])
             follow_process(p, i, main);
