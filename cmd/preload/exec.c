@@ -12,8 +12,9 @@
 #define EXECUTING(name, path, parameters, arguments)                                               \
     EXPORT int name parameters                                                                     \
     {                                                                                              \
-        trace_execute(path);                                                                       \
+        bool recorded = trace_execute(path) && trace_call(RING_NO_WAIT, 0);                        \
         int failed = REAL(name) arguments;                                                         \
+        trace_resume(recorded, RING_DONE);                                                         \
         trace_not_executed();                                                                      \
         return failed;                                                                             \
     }
@@ -29,8 +30,9 @@ EXPORT int fexecve(int fd, strings args, strings env)
 {
     char path[32];
     snprintf(path, sizeof path, "file descriptor %d", fd);
-    trace_execute(path);
+    bool recorded = trace_execute(path) && trace_call(RING_NO_WAIT, 0);
     int failed = REAL(fexecve)(fd, args, env);
+    trace_resume(recorded, RING_DONE);
     trace_not_executed();
     return failed;
 }

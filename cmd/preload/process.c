@@ -216,6 +216,13 @@ static void after_fork(void)
     atomic_fetch_sub(&session->forks, 1);
 }
 
+/* Not a child by vfork, which has the memory of its parent. */
+static bool is_recorded(int32_t pid)
+{
+    const ring *shared = trace_ring();
+    return shared && trace_here->pid == pid;
+}
+
 /* ---- exec ------------------------------------------------------------------------------------ */
 
 /* The path may be no string at all: then it is for the kernel to report that. */
@@ -228,13 +235,15 @@ static void put_path(uint32_t number, const char *path)
     to[size] = '\0';
 }
 
-void trace_execute(const char *path)
+bool trace_execute(const char *path)
 {
     int error = errno;
-    uint32_t number = session && !session->closed ? number_of(find_pid()) : RING_PROCESSES;
+    int32_t pid = find_pid();
+    uint32_t number = session && !session->closed ? number_of(pid) : RING_PROCESSES;
     if (number < RING_PROCESSES)
         put_path(number, path);
     errno = error;
+    return is_recorded(pid);
 }
 
 /* A child by vfork has taken a ring to execute the program. */
@@ -309,9 +318,28 @@ __attribute__((constructor(101))) static void begin(void)
     errno = error;
 }
 
-__attribute__((destructor)) static void finish(void)
+/* ---- the end --------------------------------------------------------------------------------- */
+
+/* The system call that ends the process. What the thread did before is known with this record. */
+#define EXITING(name)                                                                              \
+    EXPORT _Noreturn void name(int status)                                                         \
+    {                                                                                              \
+        if (is_recorded(find_pid()))                                                               \
+            trace_call(RING_NO_WAIT, 0);                                                           \
+        REAL(name)(status);                                                                        \
+        __builtin_unreachable();                                                                   \
+    }
+
+EXITING(_exit)
+EXITING(_Exit)
+
+/* The C library calls it in exit, and then a function of its own for the system call of this name,
+ * which is that of the stack. Functions that are called after this one may still end it. */
+__attribute__((destructor)) static void exit_group(void)
 {
-    trace_end_process();
+    if (is_recorded(find_pid()))
+        trace_call(RING_NO_WAIT, 0);
+    atomic_signal_fence(memory_order_seq_cst); /* no tail call: this is the leaf of the stack */
 }
 
 /* The C library's entry of a program, which is passed main. */

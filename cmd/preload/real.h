@@ -244,6 +244,8 @@ typedef int trace_main(int, char **, char **);
     X(void, siglongjmp, (struct __jmp_buf_tag * to, int value))                                    \
     X(void, __longjmp_chk, (struct __jmp_buf_tag * to, int value))                                 \
     X(pid_t, _Fork, (void))                                                                        \
+    X(void, _exit, (int status))                                                                   \
+    X(void, _Exit, (int status))                                                                   \
     X(int, __libc_start_main,                                                                      \
       (trace_main *, int, char **, trace_main *, void (*)(void), void (*)(void), void *))
 

@@ -279,7 +279,9 @@ static void put_first(ring_slot *slot)
         }
         put_name(slot);
     }
-    put_record(slot, first);
+    const bool good = read_used(&me.used);
+    const uint64_t time = put_record(slot, first);
+    me.used.time = good ? time : 0;
 }
 
 /* Writes what is to be before the present record. The slot is busy. */
@@ -347,7 +349,6 @@ static ring_slot *enter(const void *frame)
     in_order();
     if (UNLIKELY(me.first | me.blocked))
         put_due(slot);
-    put_off(slot);
     return slot;
 }
 
@@ -383,6 +384,15 @@ static uint16_t stack_of(ring_slot *slot, void *leaf, const uintptr_t *frame)
     return stack;
 }
 
+/* As stack_of; the record is written next. What is off the processor while the stack is found is
+ * so before the record: for its first stack a thread allocates memory. */
+static uint16_t stack_and_off(ring_slot *slot, void *leaf, const uintptr_t *frame)
+{
+    const uint16_t stack = stack_of(slot, leaf, frame);
+    put_off(slot);
+    return stack;
+}
+
 /* The functions below are called by interposed functions, and have frame pointers. */
 #define LEAF  __builtin_return_address(0)
 #define FRAME (*(const uintptr_t *const *)__builtin_frame_address(0))
@@ -394,7 +404,7 @@ static bool block(ring_kind kind, uint64_t object, bool counted, void *leaf, con
     ring_slot *slot = enter(frame);
     if (!slot)
         return false;
-    uint16_t stack = stack_of(slot, leaf, frame);
+    uint16_t stack = stack_and_off(slot, leaf, frame);
     if (counted) {
         _Atomic uint32_t *waiters = trace_waiters_of(object);
         atomic_fetch_add(waiters, 1);
@@ -438,7 +448,7 @@ __attribute__((noinline)) void trace_wake_slow(uint64_t object, uint16_t count)
         return;
     const uint64_t time = put_record(slot, (ring_record){.type = RING_WAKE,
                                                          .flags = count,
-                                                         .stack = stack_of(slot, LEAF, FRAME),
+                                                         .stack = stack_and_off(slot, LEAF, FRAME),
                                                          .object = object});
     if (time)
         last_wakes[trace_waiters_of(object) - trace_waiters] = time;
@@ -474,7 +484,7 @@ __attribute__((noinline)) trace_started *trace_create(void *routine, void *arg)
         started->arg = arg;
         put_record(slot, (ring_record){.type = RING_CREATE,
                                        .flags = (uint16_t)number,
-                                       .stack = stack_of(slot, LEAF, FRAME),
+                                       .stack = stack_and_off(slot, LEAF, FRAME),
                                        .object = (uintptr_t)routine});
     } else if (created) {
         finish_slot(created);
@@ -531,13 +541,6 @@ bool trace_begin_process(void)
     if (slot)
         set_busy(slot, NULL);
     return true;
-}
-
-void trace_end_process(void)
-{
-    ring_slot *slot = me.slot ? enter(__builtin_frame_address(0)) : NULL;
-    if (slot)
-        set_busy(slot, NULL);
 }
 
 void trace_forget_parent(void)

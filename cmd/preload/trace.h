@@ -71,8 +71,6 @@ void trace_fds_changed(unsigned first, unsigned last);
 
 /* The process is recorded: its first thread begins. False: that is not possible. */
 bool trace_begin_process(void);
-/* It ends: the thread that ends it says what it did since its last record. */
-void trace_end_process(void);
 /* In a child: forgets what the thread was doing in the parent. */
 void trace_forget_parent(void);
 
@@ -110,8 +108,9 @@ void trace_pulse(void);
 /* Whether `record` still reads. */
 bool trace_recorder_lives(void);
 
-/* The process is about to execute a program; it has failed to. */
-void trace_execute(const char *path);
+/* The process is about to execute a program; it has failed to. False: it is not recorded, or it is
+ * a child by vfork, which has the memory of its parent. */
+bool trace_execute(const char *path);
 void trace_not_executed(void);
 /* A process was created that executes a program. */
 void trace_spawned(pid_t pid, const char *path);

@@ -205,11 +205,23 @@ lasts_in_versions() {
     done
 }
 
-check 'a program that calls nothing' lasts_in_versions 0 'GoDestroy  *G1 .*' 'GoEnd  *G1 .*' -- true
+check 'a program that calls nothing' lasts_in_versions 0 'GoDestroySyscall  *G1 syscall -> not-exist' '' -- true
 check 'a thread that runs when the process is killed' lasts_in_versions 1150 'GoDestroy  *G1 .*' 'GoEnd  *G1 .*' \
     -- ./ends spin
 no_event() { ! grep 'G2 waiting ->' lasts.txt; }
 check 'a thread that waits then' no_event
+# The last call of a program is the one that ends it, or executes another.
+last_calls() {
+    gotrace record --no-stacks -o calls.trace -- "${@:2}"
+    gotrace validate calls.trace && gotrace print calls.trace >print.txt || return 1
+    grep -oE 'GoSyscallBegin .* at (execv|execve|_exit|exit_group)$' print.txt | sed 's/.* at //' | paste -s -d ' ' >calls.txt
+    cat calls.txt
+    [ "$(cat calls.txt)" = "$1" ]
+}
+check 'exit' last_calls exit_group ./ends exit
+check '_exit' last_calls _exit ./ends _exit
+check 'a program that executes another' last_calls 'execv exit_group' ./ends exec
+check 'a program that is not executed' last_calls 'execve _exit' sh -c 'exec /dev/null/no-such'
 # The shell is killed while it waits for its child.
 # shellcheck disable=SC2016
 check 'a thread in a call then' lasts_in_versions 300 'GoDestroySyscall  *G1 syscall -> not-exist' '' \
