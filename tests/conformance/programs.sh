@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# programs.sh: programs of Debian with threads (in C, C++ and Rust) do the same while they are recorded, and
-# Go's reader accepts the traces, which have the threads. Prints results in the form of lib.sh.
+# programs.sh: programs of Debian (in C, C++, Rust, Python, JavaScript and Perl) do the same while they are recorded.
+# The traces are sound, Go's reader accepts them, they have the threads, and what these executed is the processor
+# time that the kernel counted. Prints results in the form of lib.sh.
 set -u
 # shellcheck disable=SC1091
 . "$(dirname "$0")/lib.sh"
@@ -16,24 +17,47 @@ check_trace() {
     local created
     "$GOREAD_V2" recorded.trace >verdict 2>&1
     fail_if $? 'accepted by goread-v2' 'rejected' verdict
+    "$GOTRACE" validate recorded.trace >verdict 2>&1
+    fail_if $? 'sound' 'it is not' verdict
     created=$(goroutines recorded.trace)
     [ "$created" -ge "$1" ]
     fail_if $? "at least $1 threads" "the trace has $created"
 }
 
+# The shell's figures are in ticks of the kernel, of up to 10 ms.
+ALLOWED_MS=10
+
+# check_times TRACE TIMES: execution in the trace is within 5 % of the processor time of the children in TIMES, which
+# times of the shell wrote. How much of a system call a thread was on a processor is not known: all of it, or nothing.
+check_times() {
+    local kernel executed calls
+    kernel=$(tail -n 1 "$2" | tr ms '  ' | awk '{ printf "%.0f", ($1 * 60 + $2 + $3 * 60 + $4) * 1000 }')
+    read -r executed calls < <("$GOTRACE" stat -q --json --top 0 "$1" | jq -nr '[inputs | select(.kind == "function")] |
+        map(.exec_ns.sum), map(.syscall_ns.sum + .syscall_block_ns.sum) | add / 1e6 | floor' | paste - -)
+    [ "$((100 * executed))" -le $((105 * kernel + 100 * ALLOWED_MS)) ] &&
+        [ $((100 * (executed + calls))) -ge $((95 * kernel - 100 * ALLOWED_MS)) ]
+    fail_if $? 'execution is the processor time' "execution $executed ms, system calls $calls ms, processor time $kernel ms"
+}
+
 # compare THREADS COMMAND [FILTER]: the command, run by a shell, has the same output and status when it is recorded.
+# The trace is that of the shell's child, of which the shell writes the processor time.
 compare() {
-    local alone recorded filter=${3:-cat}
-    export TRACE_NAME=record/${2%% *}
-    TRACE_NAME=${TRACE_NAME/.\//}
-    command -v "${2%% *}" >/dev/null || { skip 'the same output' "no ${2%% *}"; return; }
-    bash -c "exec $2" 2>alone.err | $filter >alone.out
+    local alone recorded filter=${3:-cat} script="$2; status=\$?; times >times; exit \$status"
+    export TRACE_NAME
+    TRACE_NAME=record/$(basename "${2%% *}")
+    for need in "${2%% *}" jq; do
+        command -v "$need" >/dev/null || { skip 'the same output' "no $need"; return; }
+    done
+    rm -f recorded.trace*
+    bash -c "$script" 2>alone.err | $filter >alone.out
     alone=${PIPESTATUS[0]}
-    "$GOTRACE" record -q -o recorded.trace -- bash -c "exec $2" 2>recorded.err | $filter >recorded.out
+    "$GOTRACE" record -q --follow-forks -o recorded.trace -- bash -c "$script" 2>recorded.err | $filter >recorded.out
     recorded=${PIPESTATUS[0]}
     [ "$recorded" -eq "$alone" ] && cmp alone.out recorded.out >difference 2>&1 && cmp alone.err recorded.err >>difference 2>&1
     fail_if $? 'the same output and status' "status $recorded instead of $alone" difference
+    mv recorded.trace.* recorded.trace
     check_trace "$1"
+    check_times recorded.trace times
 }
 
 # answers COMMAND...: what memcached answers to 500 requests of each of four clients.
@@ -73,10 +97,44 @@ END
 }
 
 seq 2000000 >numbers
+head -c 6000000 numbers >some
 for i in {1..200}; do seq "$i" 10000 >"numbers-$i"; done
 compare 4 'pigz -p 4 -c numbers'
-compare 4 'zstd -q -T4 -c numbers'
-compare 4 'rg -j 4 --count-matches 9 --glob numbers-*' sort
+compare 4 'zstd -q -T4 -9 -c numbers'
+compare 4 'rg -j 4 --count-matches [0-9]9 --glob numbers-*' sort
+compare 2 'xz -0 -T2 --block-size=1MiB -c numbers'
+compare 2 'sort --parallel=2 -S 50M -r numbers'
+compare 1 'bzip2 -c some'
+compare 1 "perl -e 'for (1 .. 10000000) { \$s += \$_ % 7 } print qq(\$s\\n); exit 3'"
+compare 1 "sqlite3 :memory: 'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 1000000) SELECT sum(x * x) FROM c'"
+
+cat >threads.py <<'END'
+import hashlib, threading
+digests = {}
+def work(n):
+    digest = b'%d' % n
+    for _ in range(150):
+        digest = hashlib.sha256(digest * 20000).digest()
+    digests[n] = digest.hex()
+threads = [threading.Thread(target=work, args=[n]) for n in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(sorted(digests.items()))
+END
+compare 5 '/usr/bin/python3 threads.py'
+
+cat >threads.js <<'END'
+const { pbkdf2Sync } = require('crypto');
+const { Worker, isMainThread, parentPort } = require('worker_threads');
+if (isMainThread) {
+    new Worker(__filename).on('message', (key) => { console.log(key); process.exitCode = 3; });
+} else {
+    parentPort.postMessage(pbkdf2Sync('password', 'salt', 500000, 32, 'sha256').toString('hex'));
+}
+END
+compare 5 'node threads.js'
 
 cat >pool.cc <<'END'
 #include <condition_variable>

@@ -72,10 +72,10 @@ install_peers() {
         apt-get -q update >/dev/null &&
             DEBIAN_FRONTEND=noninteractive apt-get -q install -y nodejs npm >/dev/null
     fi
-    if ! command -v redis-server pigz memcached rg c++ | wc -l | grep -qx 5; then
+    if ! command -v redis-server pigz memcached rg c++ zstd xz bzip2 sqlite3 perl jq | wc -l | grep -qx 11; then
         apt-get -q update >/dev/null &&
             DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends \
-                redis-server pigz memcached ripgrep g++ >/dev/null
+                redis-server pigz memcached ripgrep g++ zstd xz-utils bzip2 sqlite3 perl jq >/dev/null
     fi
     if ! have_engine; then
         mkdir -p "$TPQ_HOME" &&
