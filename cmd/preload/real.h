@@ -243,6 +243,8 @@ typedef int trace_main(int, char **, char **);
     X(void, _longjmp, (struct __jmp_buf_tag * to, int value))                                      \
     X(void, siglongjmp, (struct __jmp_buf_tag * to, int value))                                    \
     X(void, __longjmp_chk, (struct __jmp_buf_tag * to, int value))                                 \
+    X(int, pthread_setname_np, (pthread_t thread, const char *name))                               \
+    X(int, prctl, (int option, ...))                                                               \
     X(pid_t, _Fork, (void))                                                                        \
     X(void, _exit, (int status))                                                                   \
     X(void, _Exit, (int status))                                                                   \

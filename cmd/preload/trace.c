@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -28,6 +29,9 @@ enum {
 
 _Atomic uint32_t trace_waiters[TRACE_WAITERS];
 static _Atomic uint64_t last_wakes[TRACE_WAITERS]; /* time of the last RING_WAKE, by object */
+
+static _Atomic uint32_t names_set; /* number of names that threads of this program were given */
+static char program_name[RING_NAME_SIZE]; /* of threads that were given none */
 
 static pthread_key_t end_key;
 static _Atomic uint8_t fd_kinds[FD_KINDS]; /* 0: unknown */
@@ -52,6 +56,8 @@ typedef struct self {
     bool blocked;              /* in a call that waits: RING_BLOCK may be written, RESUME is not */
     bool ended;                /* it has no slot, and gets none */
     uint64_t blocked_at;       /* when the last call began */
+    uint32_t names;            /* names_set when its name was read last */
+    char name[RING_NAME_SIZE]; /* the last one that was recorded; empty: none */
     usage used;                /* when that was read last */
 } self;
 
@@ -233,6 +239,37 @@ static void put_off(ring_slot *slot)
                                        .object = passed - ran});
 }
 
+static void put_name(ring_slot *slot, const char *text)
+{
+    for (uint8_t i = 0; i < RING_NAME_SIZE / sizeof(uint64_t); i++) {
+        ring_record part = {.type = RING_NAME, .kind = i};
+        memcpy(&part.object, text + i * sizeof part.object, sizeof part.object);
+        put_record(slot, part);
+    }
+}
+
+static inline bool has_new_name(void)
+{
+    return me.names != atomic_load_explicit(&names_set, memory_order_relaxed);
+}
+
+/* Records the name of the thread if it is another one than before: itself, another thread or the
+ * one that created it may have set it. The slot is busy. */
+__attribute__((noinline)) static void put_new_name(ring_slot *slot)
+{
+    char name[RING_NAME_SIZE] = "";
+    const uint32_t names = atomic_load(&names_set);
+    const char *before = me.name[0] ? me.name : program_name;
+    REAL(prctl)(PR_GET_NAME, name);
+    if (strncmp(name, before, sizeof name) != 0) {
+        put_name(slot, name);
+        in_order();
+        memcpy(me.name, name, sizeof name);
+    }
+    in_order();
+    me.names = names;
+}
+
 /* Ends the wait of the thread. The slot is busy. */
 static inline __attribute__((always_inline)) void resume(ring_slot *slot, ring_result result)
 {
@@ -249,18 +286,8 @@ static inline __attribute__((always_inline)) void resume(ring_slot *slot, ring_r
     in_order();
     me.blocked = false;
     see_resumed(time);
-}
-
-static void put_name(ring_slot *slot)
-{
-    union {
-        char text[RING_NAME_SIZE];
-        uint64_t parts[RING_NAME_SIZE / sizeof(uint64_t)];
-    } name = {{0}};
-    prctl(PR_GET_NAME, name.text);
-    for (size_t i = 0; i < sizeof name.parts / sizeof *name.parts; i++)
-        put_record(slot,
-                   (ring_record){.type = RING_NAME, .kind = (uint8_t)i, .object = name.parts[i]});
+    if (UNLIKELY(has_new_name()))
+        put_new_name(slot);
 }
 
 /* Records which thread it is: one that no interposed function created has its start routine as a
@@ -277,7 +304,9 @@ static void put_first(ring_slot *slot)
                 slot, (ring_record){
                           .type = RING_FRAME, .flags = 1, .stack = first.stack, .object = routine});
         }
-        put_name(slot);
+        char name[RING_NAME_SIZE] = "";
+        REAL(prctl)(PR_GET_NAME, name);
+        put_name(slot, name);
     }
     const bool good = read_used(&me.used);
     const uint64_t time = put_record(slot, first);
@@ -349,6 +378,8 @@ static ring_slot *enter(const void *frame)
     in_order();
     if (UNLIKELY(me.first | me.blocked))
         put_due(slot);
+    if (UNLIKELY(has_new_name()))
+        put_new_name(slot);
     return slot;
 }
 
@@ -529,6 +560,14 @@ static void end_thread(void *slot)
     finish_slot(slot);
 }
 
+void trace_name_set(void)
+{
+    atomic_fetch_add(&names_set, 1);
+    ring_slot *slot = enter(__builtin_frame_address(0));
+    if (slot)
+        set_busy(slot, NULL);
+}
+
 /* ---- processes ------------------------------------------------------------------------------- */
 
 bool trace_begin_process(void)
@@ -536,6 +575,8 @@ bool trace_begin_process(void)
     static bool has_key;
     if (!has_key && pthread_key_create(&end_key, end_thread) != 0)
         return false;
+    if (!has_key)
+        REAL(prctl)(PR_GET_NAME, program_name);
     has_key = true;
     ring_slot *slot = enter(__builtin_frame_address(0));
     if (slot)

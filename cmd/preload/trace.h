@@ -57,6 +57,9 @@ void trace_not_created(trace_started *started);
 /* The created thread begins. */
 void trace_start(trace_started *started, void **routine, void **arg);
 
+/* A thread of the process was given a name: it records that with its next record. */
+void trace_name_set(void);
+
 /* The thread is about to jump, perhaps out of a signal handler that interrupted the writing of a
  * record: that is given up. If it goes on nevertheless, its record may be lost. */
 void trace_jump(void);

@@ -195,14 +195,15 @@ struct thread {
     uint64_t busy_since; /* ... with that head; 0: it is not */
     item *items;         /* not replayed yet: from first to end */
     size_t first, end, capacity;
-    char name[RING_NAME_SIZE + 1]; /* empty: not recorded */
-    stack *building;               /* its frames are being taken */
+    stack *building; /* its frames are being taken */
     const stack *stacks[RING_STACKS];
     /* Of replay.c. */
     thread_state state;
-    uint64_t since;          /* of the last record that was replayed */
-    ring_record wait;        /* what it waits for */
-    gotrace_rec_thread *rec; /* NULL: it has not begun */
+    char name[RING_NAME_SIZE + 1]; /* empty: not recorded */
+    bool labelled;                 /* the goroutine has the name as its label, in this generation */
+    uint64_t since;                /* of the last record that was replayed */
+    ring_record wait;              /* what it waits for */
+    gotrace_rec_thread *rec;       /* NULL: it has not begun */
     uint64_t tid;
     gotrace_rec_go *go;
     unsigned proc;

@@ -9,7 +9,9 @@
  */
 #include "cmd/record/record.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,6 +23,7 @@ enum {
     LATE_NS = 100000000,    /* a record that comes later is counted */
     LONG_RUN_NS = 20000000, /* without a record, see end_due_generation */
     FREQUENCY = 1000000000,
+    LABEL_SIZE = RING_NAME_SIZE + sizeof "thread ",
 };
 
 /* As in Go, a generation lasts a second; while threads run for long, up to ten. */
@@ -105,10 +108,33 @@ static size_t depth_of(const item *i)
     return i->stack ? i->stack->depth : 0;
 }
 
+/* The label of the goroutine; it has one. Go's readers take goroutines with labels that begin with
+ * "GC " for workers of the garbage collector (internal/trace/gc.go): Java's "GC Thread#0" is none.
+ */
+static const char *label_of(const thread *t, char text[LABEL_SIZE])
+{
+    snprintf(text, LABEL_SIZE, "%s%s", strncmp(t->name, "GC ", 3) == 0 ? "thread " : "", t->name);
+    return text;
+}
+
+/* Each generation has the labels again: a flight recorder drops earlier ones. */
+static void label(replay *r, thread *t)
+{
+    char text[LABEL_SIZE];
+    if (!t->name[0] || t->labelled || t->state != THREAD_RUNNING || r->version < GOTRACE_FIRST_V2)
+        return;
+    gotrace_rec_go_label(t->rec, label_of(t, text));
+    t->labelled = true;
+}
+
 static void start(replay *r, thread *t)
 {
+    char text[LABEL_SIZE];
     take_proc(r, t);
-    gotrace_rec_go_start(t->rec, t->go);
+    if (t->name[0] && r->version < GOTRACE_FIRST_V2)
+        gotrace_rec_go_start_label(t->rec, t->go, label_of(t, text));
+    else
+        gotrace_rec_go_start(t->rec, t->go);
     t->state = THREAD_RUNNING;
 }
 
@@ -427,6 +453,19 @@ static void be_off(replay *r, thread *t, const item *i)
     resume(r, t);
 }
 
+/* Whether the rest of the name follows. */
+static bool is_part_of_name(const ring_record *record)
+{
+    return record->type == RING_NAME &&
+           (record->kind + 1U) * sizeof record->object < RING_NAME_SIZE;
+}
+
+static void set_name(thread *t, const ring_record *record)
+{
+    memcpy(t->name + record->kind * sizeof record->object, &record->object, sizeof record->object);
+    t->labelled = false;
+}
+
 static void replay_item(replay *r, thread *t, const item *i)
 {
     /* Records that are written while recording ends may come late, and those of a slot that was
@@ -438,11 +477,15 @@ static void replay_item(replay *r, thread *t, const item *i)
         t->since = i->record.time;
         return;
     }
+    if (i->record.type == RING_NAME)
+        set_name(t, &i->record);
     if (t->state == THREAD_ENDED || !t->rec)
         return;
     if (i->record.type == RING_OFF && t->state == THREAD_RUNNING)
         be_off(r, t, i);
     resume(r, t); /* a thread that records runs, also if that it goes on was not recorded */
+    if (!is_part_of_name(&i->record))
+        label(r, t);
     switch ((ring_type)i->record.type) {
     case RING_CREATE: create_thread(r, t, i); break;
     case RING_END:
@@ -504,6 +547,8 @@ static void end_due_generation(replay *r, const ring_record *next)
     if (!r->flies && age < MOST_GENERATION_NS && runs_for_long(r, next->time))
         return;
     r->generation = next->time;
+    for (size_t i = 0; i < r->source->count; i++)
+        r->source->threads[i]->labelled = false;
     gotrace_recorder_advance(r->recorder);
 }
 

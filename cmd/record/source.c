@@ -259,8 +259,6 @@ static void take_records(source *s, thread *t, uint64_t head)
         t->last = r.time > t->last ? r.time : t->last;
         if (r.type == RING_FRAME)
             take_frame(s, t, &r);
-        else if (r.type == RING_NAME)
-            memcpy(t->name + r.kind * sizeof r.object, &r.object, sizeof r.object);
         else
             add_item(s, t, &r);
     }

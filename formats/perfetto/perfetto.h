@@ -235,6 +235,7 @@ typedef struct perfetto_region {
 typedef struct perfetto_goroutine {
     uint64_t start_stack;              /* v1; until Go 1.6 an address */
     const perfetto_function *function; /* NULL while unknown */
+    const perfetto_function *label;    /* that its program gave it; NULL: none */
     /* Where its next run starts: where it last stopped. v1: an id of the trace; v2: a field. */
     uint64_t stack;
     protobuf_field track_field, name; /* refer to its track, and to "G12 main.worker" */
@@ -661,6 +662,8 @@ static inline protobuf_field intern_stack(perfetto *p, uint64_t id)
 void tracks_restart(perfetto *p);
 /* Describes the goroutine's tracks and interns the name of its runs. */
 void track_goroutine(perfetto *p, uint64_t id, perfetto_goroutine *g);
+/* The same, if its label is a new one. */
+void track_labelled(perfetto *p, uint64_t id, perfetto_goroutine *g, const char *text, size_t size);
 void track_user(perfetto *p, perfetto_goroutine *g);
 /* A new track for one region of the goroutine whose begin is not in the trace. */
 uint32_t track_unbegun(perfetto *p, const perfetto_goroutine *g);

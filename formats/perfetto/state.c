@@ -228,6 +228,9 @@ static void run_begin(perfetto *p, perfetto_goroutine *g, const gotrace_event *e
     if (!proc)
         return;
     proc->thread = e->thread;
+    const gotrace_details *details = gotrace_event_details(e);
+    if (details->text_size > 0)
+        track_labelled(p, e->subject, g, details->text, details->text_size);
     if (!wants(p, PART_PROCS))
         return;
     /* In a sound trace the proc is free. */
@@ -240,9 +243,8 @@ static void run_begin(perfetto *p, perfetto_goroutine *g, const gotrace_event *e
     bool sweeps = proc->sweeping && (e->flags & GOTRACE_EVENT_INITIAL);
     sweep_end(p, proc);
     perfetto_name label = {0};
-    if (gotrace_event_details(e)->text_size > 0)
-        label = intern_value(p, gotrace_event_details(e)->text,
-                             gotrace_event_details(e)->text_size);
+    if (details->text_size > 0)
+        label = intern_value(p, details->text, details->text_size);
     protobuf_field stack = remembered_stack(p, g);
     p->detail.merged = MERGED_RUN;
     perfetto_put put = event_put_named(p, SLICE_BEGIN, proc->track_field,
@@ -281,13 +283,15 @@ void proc_transition(perfetto *p, const gotrace_event *e)
 /* The label is recorded after the run began, so it is written at the end of the run. */
 void label_event(perfetto *p, const gotrace_event *e)
 {
-    const perfetto_goroutine *g = idmap_find(&p->goroutines, e->goroutine);
+    perfetto_goroutine *g = idmap_find(&p->goroutines, e->goroutine);
+    const gotrace_details *details = gotrace_event_details(e);
     perfetto_proc *proc = g ? g->proc : NULL;
 
+    if (g)
+        track_labelled(p, e->goroutine, g, details->text, details->text_size);
     if (!proc)
         return;
-    proc->label =
-        intern_value(p, gotrace_event_details(e)->text, gotrace_event_details(e)->text_size).iid;
+    proc->label = intern_value(p, details->text, details->text_size).iid;
     proc->label_epoch = p->epoch;
 }
 

@@ -41,11 +41,11 @@ enum {
     COUNTER_UNIT = 3,
 };
 
-enum { LONGEST_FUNCTION = 1024 };
+enum { LONGEST_FUNCTION = 1024, LONGEST_LABEL = 64 };
 
 /* A name made of a number and the shortened name of a function. */
 typedef struct label {
-    char text[LONGEST_FUNCTION + 64];
+    char text[LONGEST_FUNCTION + LONGEST_LABEL + 64];
     size_t size;
 } label;
 
@@ -64,8 +64,8 @@ static size_t put_number(char *text, uint64_t number)
     return count;
 }
 
-/* "G12 main.worker"; a long name is cut at a rune boundary. Until Go 1.6 only the address where a
- * goroutine starts is known. */
+/* "G12 main.worker", then its label in parentheses; a long name is cut at a rune boundary. Until
+ * Go 1.6 only the address where a goroutine starts is known. */
 static label goroutine_label(const perfetto *p, uint64_t id, const perfetto_goroutine *g)
 {
     label l;
@@ -77,11 +77,13 @@ static label goroutine_label(const perfetto *p, uint64_t id, const perfetto_goro
                                    (unsigned long long)g->start_stack);
     if (p->version < FIRST_START_STACK)
         return l;
-    if (!g->function)
-        return l;
-    l.text[l.size++] = ' ';
-    memcpy(l.text + l.size, g->function->text + g->function->size, g->function->short_size);
-    l.size += g->function->short_size;
+    if (g->function) {
+        l.text[l.size++] = ' ';
+        memcpy(l.text + l.size, g->function->text + g->function->size, g->function->short_size);
+        l.size += g->function->short_size;
+    }
+    if (g->label)
+        l.size += (size_t)sprintf(l.text + l.size, " (%.*s)", (int)g->label->size, g->label->text);
     return l;
 }
 
@@ -367,6 +369,20 @@ void track_goroutine(perfetto *p, uint64_t id, perfetto_goroutine *g)
     }
     if (g->user_track)
         describe_user(p, g);
+}
+
+/* The runtime labels its own goroutines, for a run each (GoStart in traceruntime.go); others have
+ * the name of their thread, from `gotrace record`. */
+void track_labelled(perfetto *p, uint64_t id, perfetto_goroutine *g, const char *text, size_t size)
+{
+    if (g->system)
+        return;
+    const perfetto_function *given = shared_function(
+        p, text, utf8_valid_prefix(text, size < LONGEST_LABEL ? size : LONGEST_LABEL));
+    if (given != g->label) {
+        g->label = given;
+        track_goroutine(p, id, g);
+    }
 }
 
 void track_user(perfetto *p, perfetto_goroutine *g)
