@@ -95,7 +95,7 @@ HEADERS := lib/gotrace.h lib/gotrace_base.h lib/gotrace_events.h lib/gotrace_rul
 RECORD_PICTURE := man/record.png
 # The examples in the manual pages; the others generate parts of the documentation.
 INSTALLED_EXAMPLES := $(patsubst %,tests/examples/%.c,running folded hello fibers scheduler sampling) \
-	$(wildcard tests/examples/*.script)
+	$(wildcard tests/examples/*.script tests/examples/*.py tests/examples/*.rs)
 
 LIB_OBJ := $(call object,$(LIB_SRC))
 FORMATS_OBJ := $(call object,$(FORMATS_SRC))

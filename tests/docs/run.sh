@@ -193,10 +193,38 @@ readme_program() {
             "$(gotrace print --format jsonl testdata/traces/go1.19-http.trace |
                 jq 'select(.resource == "goroutine" and .to == "running")' -c | wc -l)" ]
 }
+
+# Examples in other languages record sound traces, with the functions that wait.
+tasks_in_python() {
+    local version
+    for version in 5 21 26; do
+        LIBRARY=$build/libgotrace.so python3 tests/examples/tasks.py $version >"$work/tasks.trace" &&
+            gotrace validate "$work/tasks.trace" || return 1
+    done
+    gotrace print "$work/tasks.trace" >"$work/tasks.txt" && [ "$(grep -c 'waiting(sleep) at pause$' "$work/tasks.txt")" -eq 5 ] &&
+        [ "$(grep -c 'waiting(sleep) at adder$' "$work/tasks.txt")" -eq 8 ]
+}
+letters_in_rust() {
+    local version
+    rustc -g -C force-frame-pointers=yes -D warnings -L "$build" -o "$work/letters" tests/examples/letters.rs || return 1
+    for version in 5 21 26; do
+        LD_LIBRARY_PATH=$build "$work/letters" $version >"$work/letters.trace" && gotrace validate "$work/letters.trace" || return 1
+    done
+    gotrace print "$work/letters.trace" >"$work/letters.txt" &&
+        grep -q 'G1 not-exist -> runnable start=letters::reader$' "$work/letters.txt" &&
+        [ "$(grep -c 'waiting(chan receive) at letters::reader$' "$work/letters.txt")" -ge 1 ]
+}
 if nm "$build/gotrace" 2>/dev/null | grep -qE '__(asan|tsan|ubsan)'; then
     skip 'the program in README.md works' 'its library has sanitizers'
+    skip 'examples in other languages' 'their library has sanitizers'
 else
     check 'the program in README.md works' readme_program
+    check 'the example in Python' tasks_in_python
+    if command -v rustc >/dev/null; then
+        check 'the example in Rust' letters_in_rust
+    else
+        skip 'the example in Rust' 'no rustc'
+    fi
 fi
 
 # Tables fit their columns, and there is no space before a comma.

@@ -11,7 +11,7 @@ for purpose in "$@"; do
         ;;
     test)
         wanted="$wanted check mandoc shellcheck zstd jq zsh binutils clang-14 clang-format-14 libclang-rt-14-dev"
-        wanted="$wanted python3-jsonschema abigail-tools curl"
+        wanted="$wanted python3-jsonschema abigail-tools curl rustc"
         ;;
     *) echo "deps.sh: unknown purpose $purpose" >&2; exit 2 ;;
     esac
