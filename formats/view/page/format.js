@@ -22,6 +22,8 @@ export const moment = (ns, step = 1) => {
 
 export const number = (n) => Number(n).toLocaleString('en-US', { maximumFractionDigits: n < 10 ? 1 : 0 });
 
+export const counted = (n, what) => `${number(n)} ${what}${Number(n) === 1 ? '' : 's'}`;
+
 export const bytes = (n) => {
   const power = Math.min(4, Math.max(0, Math.floor(Math.log2(Math.max(n, 1)) / 10)));
   return `${(n / 1024 ** power).toFixed(power ? 1 : 0)} ${['B', 'KiB', 'MiB', 'GiB', 'TiB'][power]}`;

@@ -2,7 +2,7 @@
 // finds, and the statistics and the flame graph of a range.
 import { askJson } from './api.js';
 import { hash } from './draw.js';
-import { command, duration, GOROUTINE, make, moment, number, RANGE, TASK, titleOf, whole } from './format.js';
+import { command, counted, duration, GOROUTINE, make, moment, number, RANGE, TASK, titleOf, whole } from './format.js';
 
 const AGAIN = 250, ROW = 16, SHOWN = 200;
 const PROFILES = { wall: 'all time', cpu: 'CPU samples', offcpu: 'not running', sync: 'channels and locks', syscall: 'system calls', net: 'network', sched: 'scheduler' };
@@ -153,7 +153,7 @@ export class Statistics {
   }
 
   table({ duration: length, events, goroutine_count: count, latency, total, functions }) {
-    return [make('p', {}, `${duration(length)}, ${number(events)} events, ${number(count)} goroutines; scheduling latency: ${number(latency.count)} waits, median ${duration(latency.median)}, 99 % ${duration(latency.p99)}, longest ${duration(latency.max)}`),
+    return [make('p', {}, `${duration(length)}, ${counted(events, 'event')}, ${counted(count, 'goroutine')}; scheduling latency: ${counted(latency.count, 'wait')}, median ${duration(latency.median)}, 99 % ${duration(latency.p99)}, longest ${duration(latency.max)}`),
       make('table', { 'aria-label': 'Goroutines by start function' }, make('tr', {}, ...COLUMNS.map((title) => make('th', { class: 'n' }, title)), make('th', {}, 'start function')),
         ...functions.map((row) => make('tr', {}, ...COLUMNS.map((name, n) => make('td', { class: 'n' }, n < 2 ? number(row[name]) : duration(row[name]))), make('td', { class: 'name' }, row.name || '(unknown)')))),
       total > functions.length ? make('p', { class: 'dim' }, `${number(total - functions.length)} more`) : ''];

@@ -135,8 +135,9 @@ export class Panel {
     const list = make('ol', { class: 'stack code' }, make('li', { class: 'empty' }, id ? 'Loading \u2026' : 'no stack'));
     if (id)
       askStack(id).then((frames) => {
-        const lines = frames.slice(0, FRAMES).map((frame) => make('li', {}, frame.function, ' ', make('span', { class: 'place' }, `${frame.file.split('/').pop()}:${frame.line}`)));
-        frames.slice(0, FRAMES).forEach((frame, n) => { lines[n].title = `${frame.file}:${frame.line}`; });
+        const place = (frame, file) => frame.file ? `${file}:${frame.line}` : ''; // without debug information there is none
+        const lines = frames.slice(0, FRAMES).map((frame) => make('li', { title: place(frame, frame.file) || null }, frame.function, ' ',
+          make('span', { class: 'place' }, place(frame, frame.file.split('/').pop()))));
         list.replaceChildren(...lines, ...(frames.length > FRAMES ? [make('li', { class: 'empty' }, `${frames.length - FRAMES} more`)] : []));
       }, (error) => list.replaceChildren(make('li', {}, error.message)));
     return [make('h2', {}, title), list];
