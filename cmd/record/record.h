@@ -82,6 +82,26 @@ bool signals_want_end_now(void);
 /* Its number. */
 int signals_that_ended(void);
 
+/* ---- helper.c -------------------------------------------------------------------------------- */
+
+/* A process of `record` itself, in its group, with all signals blocked. It ends with `record`. */
+typedef struct helper {
+    pid_t pid;
+    int fd; /* a socket, to the one that is passed to serve */
+} helper;
+
+/* Starts one that calls serve. False: errno says why. */
+bool helper_start(helper *h, const char *name, void (*serve)(int fd));
+void helper_end(helper *h);
+
+/* ---- group.c --------------------------------------------------------------------------------- */
+
+/* From now on signals to the process group are noticed. */
+void group_watch(void);
+/* Whether a signal that was just received was sent to all of the group, too. In signal handlers,
+ * with the signals of signals.c blocked. */
+bool group_got(int number);
+
 /* ---- symbols.c ------------------------------------------------------------------------------- */
 
 /* While an answer is waited for, which may take long. */

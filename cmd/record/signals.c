@@ -1,7 +1,8 @@
 /*
  * signals.c - signals that `gotrace record` gets.
  *
- * A signal is passed to the program as long as a thread of it can handle signals. Later ones end
+ * A signal is passed to the program, if it does not have it as a member of the process group, as
+ * long as a thread of it can handle signals. Later ones end
  * recording, except that which ends the program, if its sender sends it to both, as terminals and
  * timeout(1) do. So do those that come while the program is stopped, which gets them when it goes
  * on.
@@ -183,11 +184,11 @@ static void doubt(int number, bool stopped)
     }
 }
 
-static void pass_on(int number, const siginfo_t *info)
+/* sent: whoever sent the signal sent it to the program, too. */
+static void pass_on(int number, bool sent)
 {
     const handling how = program_handling();
-    /* The terminal sends its signals to the program too. */
-    if (how != ENDS && info->si_code != SI_KERNEL)
+    if (how != ENDS && !sent)
         kill(child, number);
     if (how == ENDS || (how == STOPPED && number != SIGUSR1 && number != SIGUSR2))
         doubt(number, how == STOPPED);
@@ -197,13 +198,14 @@ static void catch_signal(int number, siginfo_t *info, void *context)
 {
     (void)context;
     const int error = errno;
+    const bool sent = group_got(number) || info->si_code == SI_KERNEL; /* of a terminal */
     if (number == SIGUSR2 && keeps_snapshot_signal) {
         wants_snapshot = 1;
     } else if (end_time || !child) {
         if (number != killed_by || now() - end_time > TOGETHER_NS)
             want_end(number);
     } else {
-        pass_on(number, info);
+        pass_on(number, sent);
     }
     errno = error;
 }
@@ -251,6 +253,7 @@ void signals_catch(pid_t pid)
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
     threads = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     child = pid;
+    group_watch();
     struct sigaction action = {.sa_sigaction = catch_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
     sigemptyset(&action.sa_mask);
     sigaddset(&action.sa_mask, SIGCHLD);

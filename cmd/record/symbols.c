@@ -9,14 +9,10 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
@@ -26,8 +22,7 @@ enum {
 };
 
 struct symbols {
-    pid_t pid;
-    int fd;
+    helper process;
     char *answer; /* strings of the frames */
     size_t room;
 };
@@ -94,51 +89,22 @@ static bool resolve(gotrace_symbols *table, int fd, const request *r)
     return good;
 }
 
-/* The signals of a terminal are not for this process, and nobody looks for its core. */
-static void begin_process(int fd)
-{
-    const struct rlimit none = {0, 0};
-    sigset_t all;
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, NULL);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    prctl(PR_SET_NAME, "gotrace-symbols");
-    setrlimit(RLIMIT_CORE, &none);
-    if (fd > STDERR_FILENO + 1)
-        close_range(STDERR_FILENO + 1, (unsigned)fd - 1, 0);
-    close_range((unsigned)fd + 1, ~0U, 0);
-}
-
-_Noreturn static void serve(int fd, pid_t parent)
+static void serve(int fd)
 {
     gotrace_symbols *table;
     request r;
-    begin_process(fd);
-    bool good = getppid() == parent && gotrace_symbols_new(NULL, &table, NULL) == GOTRACE_OK;
+    bool good = gotrace_symbols_new(NULL, &table, NULL) == GOTRACE_OK;
     while (good && read_all(fd, &r, sizeof r))
         good = r.maps_size > 0 ? add_maps(table, fd, r.maps_size) : resolve(table, fd, &r);
-    _exit(0);
 }
 
 /* ---- its parent ------------------------------------------------------------------------------ */
 
 symbols *symbols_new(void)
 {
-    int ends[2];
     symbols *s = calloc(1, sizeof *s);
-    const pid_t own = getpid();
-    if (!s || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) {
-        free(s);
-        return NULL;
-    }
-    s->pid = fork();
-    if (s->pid == 0)
-        serve(ends[1], own);
-    close(ends[1]);
-    s->fd = ends[0];
-    if (s->pid > 0)
+    if (s && helper_start(&s->process, "gotrace-symbols", serve))
         return s;
-    close(s->fd);
     free(s);
     return NULL;
 }
@@ -147,10 +113,7 @@ void symbols_free(symbols *s)
 {
     if (!s)
         return;
-    close(s->fd);
-    kill(s->pid, SIGKILL);
-    while (waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
-        continue;
+    helper_end(&s->process);
     free(s->answer);
     free(s);
 }
@@ -158,7 +121,8 @@ void symbols_free(symbols *s)
 bool symbols_read_maps(symbols *s, const char *maps, size_t size)
 {
     const request r = {.maps_size = size};
-    return size == 0 || (send_all(s->fd, &r, sizeof r) && send_all(s->fd, maps, size));
+    return size == 0 ||
+           (send_all(s->process.fd, &r, sizeof r) && send_all(s->process.fd, maps, size));
 }
 
 /* False: the process has ended, or nothing is to be resolved any more. */
@@ -166,14 +130,14 @@ static bool receive(const symbols *s, void *to, size_t size, const waiting *w)
 {
     char *at = to;
     while (size > 0) {
-        struct pollfd state = {.fd = s->fd, .events = POLLIN};
+        struct pollfd state = {.fd = s->process.fd, .events = POLLIN};
         if (poll(&state, 1, PAUSE_MS) <= 0) {
             if (w->stops())
                 return false;
             w->pause(w->ctx);
             continue;
         }
-        const ssize_t n = recv(s->fd, at, size, 0);
+        const ssize_t n = recv(s->process.fd, at, size, 0);
         if (n <= 0)
             return false;
         at += n;
@@ -197,7 +161,7 @@ size_t symbols_resolve(symbols *s, uint64_t pc, gotrace_frame *frames, size_t ma
 {
     const request r = {.pc = pc, .max = max};
     answer a;
-    if (!send_all(s->fd, &r, sizeof r) || !receive(s, &a, sizeof a, w) || a.count == 0 ||
+    if (!send_all(s->process.fd, &r, sizeof r) || !receive(s, &a, sizeof a, w) || a.count == 0 ||
         a.count > max || a.size > MOST_ANSWER || a.size < a.count * sizeof *frames)
         return 0;
     if (a.size > s->room) {

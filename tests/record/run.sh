@@ -29,7 +29,7 @@ read -ra compiler <<<"${CC:-cc}"
 here=$PWD
 kills=$(realpath tests/record/kills.sh)
 truncates=$(realpath testdata/record/truncates.c) waits=$(realpath testdata/record/waits.c)
-for program in waits ends forks counts jumps frames; do
+for program in waits ends forks counts jumps frames signals; do
     "${compiler[@]}" -O1 -g -pthread -o "$work/$program" "testdata/record/$program.c" || exit 1
 done
 "${compiler[@]}" -O1 -g -pthread -Ilib -o "$work/plugins" testdata/record/plugins.c &&
@@ -416,6 +416,25 @@ both() {
     [ $? -eq 143 ] && [ ! -s hang.err ] && gotrace validate hang.trace && cat hang.err
 }
 check 'a signal to the program and the recorder' both
+
+# The program gets each signal once, whether it is sent to the group or to the recorder alone.
+has_got() { [ "$(wc -l <got)" -eq "$1" ]; }
+once() {
+    local to number=1
+    : >got
+    set -m
+    "$gotrace" record -o got.trace -- ./signals >got &
+    recorder=$!
+    set +m
+    for to in "-$recorder" "-$recorder" "$recorder" "-$recorder" "$recorder"; do
+        wait_until has_got $number || return 1
+        kill -INT -- "$to"
+        number=$((number + 1))
+    done
+    wait_until has_got $number && kill -TERM "$recorder"
+    wait_for "$recorder" && gotrace validate got.trace && cat got && has_got $number
+}
+check 'each signal comes once' once
 
 # The program has ended, but cannot be waited for.
 held() {

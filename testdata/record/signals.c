@@ -1,0 +1,19 @@
+/* Says which of SIGINT and SIGTERM it gets, until it gets SIGTERM. */
+#include <signal.h>
+#include <stdio.h>
+
+int main(void)
+{
+    sigset_t set;
+    int number = 0;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    while (number != SIGTERM) {
+        printf("%d\n", number);
+        fflush(stdout);
+        sigwait(&set, &number);
+    }
+    return 0;
+}
