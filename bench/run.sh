@@ -8,12 +8,14 @@
 #                   (*-big.trace), and one of a program of many phases while two busy loops per
 #                   processor run (*-loaded.trace), as production machines are
 #   SETS            which of them to measure (default "big loaded")
-#   PARTS           what to measure (default "validate threads stages repair stat tables view cut find perfetto chrome script gen fleet functions record redis");
+#   PARTS           what to measure (default "validate threads stages repair stat tables view cut find perfetto chrome script gen fleet functions record redis
+#                   programs");
 #                   threads: times with 1, 2 and 4 threads; stages: what validate spends its time on
 #                   with one thread, by perf(1); repair: of the v1 traces, cut off at 60 MB,
 #                   compared with validate of the same file; fleet: find in 500 traces; functions: memory
 #                   for 10^5 start functions; record: the cost of an event of the recorder;
-#                   redis: requests to a recorded redis-server, compared with one that is not recorded
+#                   redis: requests to a recorded redis-server, compared with one that is not recorded;
+#                   programs: how much longer those of conformance take when they are recorded
 #   GEN_EVENTS      events of the traces that gen writes (default 100000000)
 #   RUNS            number of runs; the median is reported (default 3)
 #
@@ -26,10 +28,12 @@ build=${BUILD:-$root/build}
 gotrace=$(realpath -m "${GOTRACE:-$build/gotrace}")
 # shellcheck source=testdata/recorders/toolchains.bash
 . "$root/testdata/recorders/toolchains.bash"
+# shellcheck source=tests/conformance/programs.bash
+. "$root/tests/conformance/programs.bash"
 store=${GOTRACE_BENCH:-$HOME/.cache/gotrace-bench}
 sets=${SETS:-big loaded}
 runs=${RUNS:-3}
-parts=${PARTS:-validate threads stages repair stat tables view cut find perfetto chrome script gen fleet functions record redis}
+parts=${PARTS:-validate threads stages repair stat tables view cut find perfetto chrome script gen fleet functions record redis programs}
 goread_v2=$peers/bin/goread-v2
 
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/gotrace-bench.XXXXXX") || exit 1
@@ -132,6 +136,37 @@ bench_redis() {
     rm -f "$work/redis.trace"
     echo
 }
+
+# seconds_of COMMAND...
+seconds_of() {
+    local begin=$EPOCHREALTIME
+    "$@" >/dev/null 2>&1
+    calc '%.4f' "$EPOCHREALTIME - $begin"
+}
+# The programs of conformance, each by turns without `gotrace record`, and with it without and with stacks: medians of the
+# rounds' seconds, and of how many more they are than without it in the same round.
+bench_programs() (
+    local program command round rounds=$((runs < 5 ? 5 : runs))
+    cd "$work" && prepare_programs || return
+    for program in "${PROGRAMS[@]}"; do
+        IFS='|' read -r _ command _ <<<"$program"
+        if ! command -v "${command%% *}" >/dev/null; then
+            echo "  SKIPPED: record of ${command%% *}: it is not installed"
+            continue
+        fi
+        for ((round = 0; round < rounds; round++)); do
+            seconds_of bash -c "exec $command"
+            echo
+            seconds_of "$gotrace" record -q --no-stacks -o programs.trace -- bash -c "exec $command"
+            echo
+            seconds_of "$gotrace" record -q -o programs.trace -- bash -c "exec $command"
+            echo
+        done | paste - - - | awk '{ print $0, $2 - $1, $3 - $1 }' >seconds
+        row "$(basename "${command%% *}")" "$(middle 1 seconds) s" \
+            "+$(calc '%.3f' "$(middle 4 seconds)") s, with stacks +$(calc '%.3f' "$(middle 5 seconds)") s"
+    done
+    echo
+)
 
 record_missing() {
     local toolchain set
@@ -602,7 +637,7 @@ bench_file() {
     echo
 }
 
-if [ $# -eq 0 ] && ! [[ $parts =~ ^(gen|fleet|functions|record|redis)$ ]]; then
+if [ $# -eq 0 ] && ! [[ $parts =~ ^(gen|fleet|functions|record|redis|programs)$ ]]; then
     record_missing
     for set in $sets; do
         for file in "$store"/*-"$set".trace; do
@@ -610,7 +645,7 @@ if [ $# -eq 0 ] && ! [[ $parts =~ ^(gen|fleet|functions|record|redis)$ ]]; then
         done
     done
 fi
-if [ $# -eq 0 ] && ! [[ " $parts " =~ \ (gen|fleet|functions|record|redis)\  ]]; then
+if [ $# -eq 0 ] && ! [[ " $parts " =~ \ (gen|fleet|functions|record|redis|programs)\  ]]; then
     echo "bench: nothing to measure: no traces in $store, and no toolchain in $peers to record them"
     exit 0
 fi
@@ -629,5 +664,6 @@ done
 [[ " $parts " != *" functions "* ]] || bench_functions
 [[ " $parts " != *" record "* ]] || bench_record
 [[ " $parts " != *" redis "* ]] || bench_redis
+[[ " $parts " != *" programs "* ]] || bench_programs
 echo "$missed targets missed"
 [ "$missed" -eq 0 ]

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# programs.sh: programs of Debian (in C, C++, Rust, Python, JavaScript and Perl) do the same while they are recorded.
-# The traces are sound, Go's reader accepts them, they have the threads, and what these executed is the processor
-# time that the kernel counted. Prints results in the form of lib.sh.
+# programs.sh: the programs of programs.bash, and memcached, do the same while they are recorded. The traces are sound, Go's
+# reader accepts them, they have the threads, and what these executed is the processor time that the kernel counted.
+# Prints results in the form of lib.sh.
 set -u
 # shellcheck disable=SC1091
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/conformance/programs.bash
+. "$(dirname "$0")/programs.bash"
 WORK=$(mktemp -d) || exit 1
 trap 'rm -rf "$WORK"' EXIT
 cd "$WORK" || exit 1
@@ -96,79 +98,11 @@ END
     echo "status $status"
 }
 
-seq 2000000 >numbers
-head -c 6000000 numbers >some
-for i in {1..200}; do seq "$i" 10000 >"numbers-$i"; done
-compare 4 'pigz -p 4 -c numbers'
-compare 4 'zstd -q -T4 -9 -c numbers'
-compare 4 'rg -j 4 --count-matches [0-9]9 --glob numbers-*' sort
-compare 2 'xz -0 -T2 --block-size=1MiB -c numbers'
-compare 2 'sort --parallel=2 -S 50M -r numbers'
-compare 1 'bzip2 -c some'
-compare 1 "perl -e 'for (1 .. 10000000) { \$s += \$_ % 7 } print qq(\$s\\n); exit 3'"
-compare 1 "sqlite3 :memory: 'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 1000000) SELECT sum(x * x) FROM c'"
-
-cat >threads.py <<'END'
-import hashlib, threading
-digests = {}
-def work(n):
-    digest = b'%d' % n
-    for _ in range(150):
-        digest = hashlib.sha256(digest * 20000).digest()
-    digests[n] = digest.hex()
-threads = [threading.Thread(target=work, args=[n]) for n in range(4)]
-for thread in threads:
-    thread.start()
-for thread in threads:
-    thread.join()
-print(sorted(digests.items()))
-END
-compare 5 '/usr/bin/python3 threads.py'
-
-cat >threads.js <<'END'
-const { pbkdf2Sync } = require('crypto');
-const { Worker, isMainThread, parentPort } = require('worker_threads');
-if (isMainThread) {
-    new Worker(__filename).on('message', (key) => { console.log(key); process.exitCode = 3; });
-} else {
-    parentPort.postMessage(pbkdf2Sync('password', 'salt', 500000, 32, 'sha256').toString('hex'));
-}
-END
-compare 5 'node threads.js'
-
-cat >pool.cc <<'END'
-#include <condition_variable>
-#include <cstdio>
-#include <mutex>
-#include <stdexcept>
-#include <thread>
-#include <vector>
-int main() {
-    std::mutex mutex;
-    std::condition_variable ready;
-    int waiting = 0;
-    long sum = 0;
-    std::vector<std::thread> threads;
-    for (int i = 0; i < 8; i++)
-        threads.emplace_back([&, i] {
-            std::unique_lock<std::mutex> lock(mutex);
-            if (++waiting == 8)
-                ready.notify_all();
-            ready.wait(lock, [&] { return waiting == 8; });
-            try {
-                throw std::runtime_error("caught");
-            } catch (const std::runtime_error &) {
-                sum += i;
-            }
-        });
-    for (auto &thread : threads)
-        thread.join();
-    std::printf("%ld\n", sum);
-    return 7;
-}
-END
-c++ -O1 -pthread -o pool pool.cc 2>/dev/null
-compare 8 ./pool
+prepare_programs
+for program in "${PROGRAMS[@]}"; do
+    IFS='|' read -r threads command filter <<<"$program"
+    compare "$threads" "$command" "$filter"
+done
 
 export TRACE_NAME=record/memcached
 if command -v memcached >/dev/null; then
