@@ -127,15 +127,21 @@ static void label(replay *r, thread *t)
     t->labelled = true;
 }
 
-static void start(replay *r, thread *t)
+/* The thread has a proc. */
+static void start_there(const replay *r, thread *t)
 {
     char text[LABEL_SIZE];
-    take_proc(r, t);
     if (t->name[0] && r->version < GOTRACE_FIRST_V2)
         gotrace_rec_go_start_label(t->rec, t->go, label_of(t, text));
     else
         gotrace_rec_go_start(t->rec, t->go);
     t->state = THREAD_RUNNING;
+}
+
+static void start(replay *r, thread *t)
+{
+    take_proc(r, t);
+    start_there(r, t);
 }
 
 /* The thread goes on after a wait or a call. */
@@ -152,8 +158,7 @@ static void resume(replay *r, thread *t)
     case THREAD_WAITS: /* no thread woke it, but time, a signal, the network, ... */
         take_proc(r, t);
         gotrace_rec_go_unpark(t->rec, t->go, NULL, 0);
-        gotrace_rec_go_start(t->rec, t->go);
-        t->state = THREAD_RUNNING;
+        start_there(r, t);
         break;
     case THREAD_WOKEN: start(r, t); break;
     case THREAD_NEW:

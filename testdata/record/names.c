@@ -7,24 +7,31 @@
 
 static sem_t go, ready;
 
+/* It starts to run again. */
+static void wait_and_sleep(void)
+{
+    sem_wait(&go);
+    usleep(1000);
+}
+
 static void *names_itself(void *unused)
 {
     pthread_setname_np(pthread_self(), "itself");
-    sem_wait(&go);
+    wait_and_sleep();
     return unused;
 }
 
 static void *uses_prctl(void *unused)
 {
     prctl(PR_SET_NAME, "GC Thread#0");
-    sem_wait(&go);
+    wait_and_sleep();
     return unused;
 }
 
 static void *is_named(void *unused)
 {
     sem_post(&ready);
-    sem_wait(&go);
+    wait_and_sleep();
     return unused;
 }
 
@@ -33,13 +40,13 @@ static void *renames(void *unused)
     pthread_setname_np(pthread_self(), "first");
     usleep(1000);
     pthread_setname_np(pthread_self(), "fifteen letters");
-    sem_wait(&go);
+    wait_and_sleep();
     return unused;
 }
 
 static void *has_no_name(void *unused)
 {
-    sem_wait(&go);
+    wait_and_sleep();
     return unused;
 }
 
@@ -47,6 +54,7 @@ static void *parent(void *unused)
 {
     pthread_t child;
     pthread_setname_np(pthread_self(), "inherited");
+    usleep(1000);
     pthread_create(&child, NULL, has_no_name, NULL);
     pthread_join(child, NULL);
     return unused;
@@ -66,6 +74,7 @@ int main(void)
         pthread_setname_np(threads[2], "a name that is too long") == 0)
         return 1;
     pthread_setname_np(pthread_self(), "main thread");
+    usleep(1000);
     for (int i = 0; i < COUNT + 1; i++)
         sem_post(&go);
     for (int i = 0; i < COUNT; i++)

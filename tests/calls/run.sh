@@ -197,7 +197,7 @@ check 'a thread of a function without a name' named ./unnamed plain own_name
 "${compiler[@]}" -O1 -fomit-frame-pointer -fno-asynchronous-unwind-tables -fno-exceptions -pthread -o opaque "$threads" || exit 1
 check 'a thread of an unknown function' named ./opaque plain own_name
 
-# named_later VERSION NAME...: names that threads are given, by themselves or by others, are labels of their goroutines, and
+# named_later VERSION: names that threads are given, by themselves or by others, are labels of their goroutines, and
 # shown by Perfetto. Before 1.22 a label comes with the next start. Those of Go's garbage collector begin with "GC ".
 named_later() {
     local name
@@ -205,14 +205,14 @@ named_later() {
         gotrace print names.trace >names.txt && gotrace convert --to perfetto -o names.pftrace names.trace || return 1
     grep -i label names.txt
     for name in 'G1 main (main thread)' 'G2 names_itself (itself)' 'G3 uses_prctl (thread GC Thread#0)' \
-        'G5 renames (fifteen letters)' 'G6 parent (inherited)' "${@:2}"; do
+        'G4 is_named (by another)' 'G5 renames (fifteen letters)' 'G6 parent (inherited)'; do
         grep -qaF "$name" names.pftrace || { echo "no $name"; return 1; }
     done
     [ "$(grep -aoE 'G[78] has_no_name [(][a-z]*[)]' names.pftrace | sort -u | wc -l)" -eq 1 ]
 }
-check 'threads that are named, 1.8' named_later 8
-check 'threads that are named, 1.21' named_later 21
-check 'threads that are named, 1.26' named_later 26 'G4 is_named (by another)'
+for version in 8 21 26; do
+    check "threads that are named, 1.$version" named_later $version
+done
 
 # Twice as many threads as processors: they run and wait for a processor as long as the kernel says, but for waits at the ends of
 # sleeps, and before a generation of the trace began.
