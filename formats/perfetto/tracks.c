@@ -371,11 +371,13 @@ void track_goroutine(perfetto *p, uint64_t id, perfetto_goroutine *g)
         describe_user(p, g);
 }
 
-/* The runtime labels its own goroutines, for a run each (GoStart in traceruntime.go); others have
- * the name of their thread, from `gotrace record`. */
+/* The runtime labels the workers of its garbage collector, for a run each; Go's reader finds them
+ * by how the labels begin (internal/trace/gc.go). Others are names of threads, from `gotrace
+ * record`. */
 void track_labelled(perfetto *p, uint64_t id, perfetto_goroutine *g, const char *text, size_t size)
 {
-    if (g->system)
+    static const char worker[] = "GC ";
+    if (size >= sizeof worker - 1 && memcmp(text, worker, sizeof worker - 1) == 0)
         return;
     const perfetto_function *given = shared_function(
         p, text, utf8_valid_prefix(text, size < LONGEST_LABEL ? size : LONGEST_LABEL));
