@@ -1,4 +1,4 @@
-/* Says which of SIGINT and SIGTERM it gets, until it gets SIGTERM. */
+/* Says which of SIGUSR1 and SIGTERM it gets, until it gets SIGTERM. */
 #include <signal.h>
 #include <stdio.h>
 
@@ -7,7 +7,7 @@ int main(void)
     sigset_t set;
     int number = 0;
     sigemptyset(&set);
-    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGUSR1);
     sigaddset(&set, SIGTERM);
     sigprocmask(SIG_BLOCK, &set, NULL);
     while (number != SIGTERM) {

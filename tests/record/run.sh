@@ -428,7 +428,7 @@ once() {
     set +m
     for to in "-$recorder" "-$recorder" "$recorder" "-$recorder" "$recorder"; do
         wait_until has_got $number || return 1
-        kill -INT -- "$to"
+        kill -USR1 -- "$to"
         number=$((number + 1))
     done
     wait_until has_got $number && kill -TERM "$recorder"
