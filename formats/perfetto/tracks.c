@@ -377,7 +377,7 @@ void track_goroutine(perfetto *p, uint64_t id, perfetto_goroutine *g)
 void track_labelled(perfetto *p, uint64_t id, perfetto_goroutine *g, const char *text, size_t size)
 {
     static const char worker[] = "GC ";
-    if (size >= sizeof worker - 1 && memcmp(text, worker, sizeof worker - 1) == 0)
+    if (size == 0 || (size >= sizeof worker - 1 && memcmp(text, worker, sizeof worker - 1) == 0))
         return;
     const perfetto_function *given = shared_function(
         p, text, utf8_valid_prefix(text, size < LONGEST_LABEL ? size : LONGEST_LABEL));
