@@ -141,7 +141,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0)
         return 0;
     files *all = files_new();
-    const int fd = source_create(true);
+    const int fd = source_create(true, 0);
     REQUIRE(all && fd >= 0 && source_open(&from, fd, getpid(), all, &backlog));
     from.names.wait.pause = take_ahead;
     from.names.wait.ctx = &from;

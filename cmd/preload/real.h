@@ -245,6 +245,10 @@ typedef int trace_main(int, char **, char **);
     X(void, __longjmp_chk, (struct __jmp_buf_tag * to, int value))                                 \
     X(int, pthread_setname_np, (pthread_t thread, const char *name))                               \
     X(int, prctl, (int option, ...))                                                               \
+    X(int, sigaction, (int number, const struct sigaction *action, struct sigaction *before))      \
+    X(__sighandler_t, signal, (int number, __sighandler_t handler))                                \
+    X(int, pthread_sigmask, (int how, const sigset_t *set, sigset_t *before))                      \
+    X(int, sigprocmask, (int how, const sigset_t *set, sigset_t *before))                          \
     X(pid_t, _Fork, (void))                                                                        \
     X(void, _exit, (int status))                                                                   \
     X(void, _Exit, (int status))                                                                   \

@@ -23,13 +23,14 @@
 enum {
     RING_SLOTS = 1024,
     RING_RECORDS = 8192,  /* in a slot; a power of two */
-    RING_STACKS = 256,    /* known stacks of a thread */
+    RING_STACKS = 256,    /* known stacks of a thread; the last one is that of a sample */
     RING_FRAMES = 32,     /* of a stack; further callers are left out */
     RING_IMAGES = 256,    /* programs that the process executes, one after the other */
     RING_MAPS = 1 << 16,  /* bytes */
     RING_PROCESSES = 512, /* at a time */
     RING_PATH = 256,      /* bytes */
     RING_NAME_SIZE = 16,  /* bytes, see pthread_setname_np(3) */
+    RING_PERIODS = 64,    /* that one sample may stand for */
 };
 
 /* The environment variable with the path of a ring_session. */
@@ -49,6 +50,8 @@ typedef enum ring_type {
     RING_WAKE,      /* wakes waiting threads of the object: flags of them */
     RING_OFF,       /* for `object` ns since its last record, the thread was not on a processor;
                        flags: 1: it mostly waited, in a way that is not seen, 0: it was runnable */
+    RING_SAMPLE,    /* the thread executes what the stack says, whose first PC is as if it had
+                       returned there; flags: periods since the last sample */
     RING_NAME,      /* object: characters of the thread's name from number 8 * `kind` on */
 } ring_type;
 
@@ -108,11 +111,13 @@ typedef struct ring_slot {
 typedef struct ring {
     uint64_t size;                       /* of this struct: both sides are of the same build */
     uint32_t stacks;                     /* whether callers are recorded */
+    uint32_t sample_ns;                  /* of a thread's processor time between samples; 0: none */
     _Atomic uint32_t closed;             /* nothing is recorded any more */
     _Atomic uint32_t images;             /* programs seen; 0: no process uses this memory yet */
     _Atomic uint32_t used;               /* slots from this one on were never used */
     _Atomic uint32_t lost;               /* threads without a slot */
     _Atomic uint32_t left;               /* records that were not completed, see trace_jump */
+    _Atomic uint32_t samples_lost;       /* while a record was written, or without room */
     _Atomic uint64_t mains[RING_IMAGES]; /* address of main; 0: unknown */
     /* /proc/self/maps when the program began; ends with NUL, and is truncated. */
     char maps[RING_IMAGES][RING_MAPS];

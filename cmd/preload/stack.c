@@ -14,7 +14,9 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 
+#include "cmd/preload/real.h"
 #include "cmd/preload/trace.h"
 #include "cmd/preload/unwind.h"
 
@@ -73,9 +75,54 @@ static void unwind(_Unwind_Trace_Fn see, void *arg)
 {
     sigset_t all, before;
     sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
+    REAL(pthread_sigmask)(SIG_BLOCK, &all, &before);
     _Unwind_Backtrace(see, arg);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    REAL(pthread_sigmask)(SIG_SETMASK, &before, NULL);
+}
+
+/* A stack that a signal has interrupted. */
+typedef struct interrupted {
+    uintptr_t pc;
+    uint64_t *pcs;
+    unsigned depth; /* 0: that function is not found yet */
+} interrupted;
+
+static _Unwind_Reason_Code add_interrupted(struct _Unwind_Context *context, void *arg)
+{
+    interrupted *i = arg;
+    const uintptr_t *next, pc = _Unwind_GetIP(context);
+    bool described;
+    if (i->depth > 0 && pc > 0 && i->depth < RING_FRAMES)
+        i->pcs[i->depth++] = pc;
+    else if (i->depth > 0)
+        return _URC_END_OF_STACK;
+    else if (pc == i->pc)
+        i->pcs[i->depth++] = pc + 1;
+    if (!trace_next_frame(context, &next, &described))
+        return _URC_END_OF_STACK;
+    if (described)
+        return _URC_NO_REASON;
+    if (i->depth > 0 && i->depth<RING_FRAMES && * next> 0)
+        i->pcs[i->depth++] = *next;
+    return _URC_END_OF_STACK;
+}
+
+unsigned trace_interrupted(const void *context, uint64_t pcs[RING_FRAMES], bool callers)
+{
+    const mcontext_t *m = &((const ucontext_t *)context)->uc_mcontext;
+#if defined __x86_64__
+    interrupted i = {.pc = (uintptr_t)m->gregs[REG_RIP], .pcs = pcs};
+#elif defined __aarch64__
+    interrupted i = {.pc = m->pc, .pcs = pcs};
+#else
+    (void)m;
+    return 0;
+#endif
+    if (callers)
+        unwind(add_interrupted, &i);
+    if (i.depth == 0)
+        pcs[i.depth++] = i.pc + 1;
+    return i.depth;
 }
 
 trace_stacks *trace_stacks_new(void)
@@ -93,7 +140,7 @@ uint16_t trace_stack(trace_stacks *stacks, uint64_t leaf, const uintptr_t *frame
         frame = NULL;
     uint64_t hash = (leaf ^ (uintptr_t)frame << 16 ^ (frame ? frame[1] : 0)) *
                     UINT64_C(0x9e3779b97f4a7c15);
-    uint16_t number = (uint16_t)(1 + (hash >> 32) % (RING_STACKS - 1));
+    uint16_t number = (uint16_t)(1 + (hash >> 32) % (RING_STACKS - 2));
     known *k = &stacks->entries[number];
     if (is_same(k, leaf, frame))
         return number;

@@ -59,6 +59,7 @@ typedef struct self {
     uint32_t names;            /* names_set when its name was read last */
     char name[RING_NAME_SIZE]; /* the last one that was recorded; empty: none */
     usage used;                /* when that was read last */
+    int timer;                 /* of samples; -1: none */
 } self;
 
 static _Thread_local self me __attribute__((tls_model("initial-exec")));
@@ -176,7 +177,9 @@ static void finish_slot(ring_slot *slot)
 
 static void set_slot(ring_slot *slot, ring_type first)
 {
+    const ring *shared = trace_ring();
     pthread_setspecific(end_key, slot);
+    me.timer = shared && shared->sample_ns ? trace_timer_new(shared->sample_ns) : -1;
     me.first = (uint8_t)first;
     in_order();
     me.slot = slot;
@@ -542,11 +545,46 @@ void trace_start(trace_started *started, void **routine, void **arg)
         set_busy(slot, NULL);
 }
 
+/* ---- samples --------------------------------------------------------------------------------- */
+
+void trace_sample(const void *context, unsigned periods)
+{
+    enum { STACK = RING_STACKS - 1, ROOM = RING_FRAMES + 2 };
+    ring *shared = trace_here && trace_here->known ? trace_here->ring : NULL;
+    ring_slot *slot = me.slot;
+    uint64_t pcs[RING_FRAMES];
+    if (!shared || atomic_load_explicit(&shared->closed, memory_order_relaxed)) {
+        trace_timer_end(me.timer);
+        me.timer = -1;
+        return;
+    }
+    if (!slot || me.frame || me.first || slot->head - slot->tail > RING_RECORDS - ROOM) {
+        atomic_fetch_add(&shared->samples_lost, periods);
+        return;
+    }
+    set_busy(slot, __builtin_frame_address(0));
+    if (!me.blocked)
+        put_off(slot);
+    const unsigned depth = trace_interrupted(context, pcs, shared->stacks);
+    for (unsigned i = 0; i < depth; i++)
+        put_record(slot, (ring_record){.type = RING_FRAME,
+                                       .kind = (uint8_t)i,
+                                       .flags = (uint16_t)depth,
+                                       .stack = STACK,
+                                       .object = pcs[i]});
+    put_record(slot,
+               (ring_record){.type = RING_SAMPLE,
+                             .flags = (uint16_t)(periods < RING_PERIODS ? periods : RING_PERIODS),
+                             .stack = depth ? STACK : 0});
+    set_busy(slot, NULL);
+}
+
 /* The thread ends, also by pthread_exit or cancellation. */
 static void end_thread(void *slot)
 {
     if (!trace_ring() || me.slot != slot)
         return;
+    trace_timer_end(me.timer);
     uint64_t thread = (uint64_t)pthread_self();
     set_busy(slot, __builtin_frame_address(0));
     put_due(slot);
@@ -578,6 +616,8 @@ bool trace_begin_process(void)
     if (!has_key)
         REAL(prctl)(PR_GET_NAME, program_name);
     has_key = true;
+    if (trace_here->ring->sample_ns)
+        trace_samples_begin();
     ring_slot *slot = enter(__builtin_frame_address(0));
     if (slot)
         set_busy(slot, NULL);
@@ -588,7 +628,7 @@ void trace_forget_parent(void)
 {
     if (!me.frame)
         trace_stacks_free(me.stacks);
-    me = (self){.slot = NULL};
+    me = (self){.timer = -1};
     for (size_t i = 0; i < TRACE_WAITERS; i++)
         trace_waiters[i] = 0;
 }

@@ -57,6 +57,10 @@ void trace_not_created(trace_started *started);
 /* The created thread begins. */
 void trace_start(trace_started *started, void **routine, void **arg);
 
+/* Of a signal handler that interrupts the thread, with all signals blocked: what it executes, after
+ * so many periods. */
+void trace_sample(const void *context, unsigned periods);
+
 /* A thread of the process was given a name: it records that with its next record. */
 void trace_name_set(void);
 
@@ -118,6 +122,14 @@ void trace_not_executed(void);
 /* A process was created that executes a program. */
 void trace_spawned(pid_t pid, const char *path);
 
+/* ---- samples.c ------------------------------------------------------------------------------- */
+
+/* For each process: signals are handled that take samples. */
+void trace_samples_begin(void);
+/* For the calling thread: one after each period of processor time. Returns the timer; -1: none. */
+int trace_timer_new(uint32_t period_ns);
+void trace_timer_end(int timer);
+
 /* ---- stack.c --------------------------------------------------------------------------------- */
 
 typedef struct trace_stacks trace_stacks;
@@ -131,6 +143,8 @@ uint16_t trace_stack(trace_stacks *stacks, uint64_t leaf, const uintptr_t *frame
 unsigned trace_stack_frames(const trace_stacks *stacks, uint16_t stack, const uint64_t **pcs);
 void trace_stack_recorded(trace_stacks *stacks, uint16_t stack);
 void trace_stacks_free(trace_stacks *stacks);
+/* The stack that a signal has interrupted: its handler's third argument. Returns the depth. */
+unsigned trace_interrupted(const void *context, uint64_t pcs[RING_FRAMES], bool callers);
 /* The start routine of this thread, which is in the function of that frame; 0: unknown. */
 uintptr_t trace_start_routine(const uintptr_t *frame);
 /* To be called before. */

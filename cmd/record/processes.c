@@ -64,7 +64,7 @@ static void no_memory(processes *p)
 
 static bool make_ring(processes *p, uint32_t number)
 {
-    p->fds[number] = source_create(p->stacks);
+    p->fds[number] = source_create(p->stacks, p->sample_ns);
     p->shared->fds[number] = p->fds[number];
     return p->fds[number] >= 0;
 }
@@ -330,7 +330,7 @@ static void see_processes(processes *p)
 /* ---- traces ---------------------------------------------------------------------------------- */
 
 /* Warns of what is not in the trace, or not as it was. */
-static void note_losses(const recorded *r, uint64_t late)
+static void note_losses(const recorded *r, replay_losses losses)
 {
     const source *s = &r->source;
     const unsigned lost = s->shared->lost, left = s->shared->left;
@@ -349,9 +349,12 @@ static void note_losses(const recorded *r, uint64_t late)
                      "calls that may not be recorded, since a signal handler jumped out of them: "
                      "%u",
                      left);
-    if (late > 0)
+    if (losses.late > 0)
         diag_warning(r->path, "events that are shown later than they were: %llu",
-                     (unsigned long long)late);
+                     (unsigned long long)losses.late);
+    if (losses.samples > 0)
+        diag_warning(r->path, "CPU samples that were not taken while calls were recorded: %llu",
+                     (unsigned long long)losses.samples);
     if (s->unseen > 0)
         diag_warning(r->path,
                      "threads whose waits in libgomp (OpenMP) are not seen, and are shown as "
@@ -384,7 +387,7 @@ static void end_trace(processes *p, recorded *r, uint64_t ended)
     replay_until(r->replay, UINT64_MAX, UINT64_MAX);
     if (stops || is_cut(&r->source))
         diag_warning(r->path, "a signal ended recording: the last events are not in the trace");
-    const uint64_t late = replay_late(r->replay);
+    const replay_losses losses = replay_lost(r->replay);
     int status = replay_end(r->replay, ended);
     r->replay = NULL;
     if (r->output == &r->own) {
@@ -393,7 +396,7 @@ static void end_trace(processes *p, recorded *r, uint64_t ended)
     }
     if (status != EXIT_SOUND)
         p->status = status;
-    note_losses(r, late);
+    note_losses(r, losses);
 }
 
 /* Warns of a program that does not load the library. */

@@ -254,7 +254,7 @@ typedef struct source {
 } source;
 
 /* Creates the memory of a process. Returns its descriptor; -1: errno says why. */
-int source_create(bool stacks);
+int source_create(bool stacks, uint32_t sample_ns);
 /* pid: of the process; 0: not known yet. all and backlog: of all processes. False: errno says why.
  */
 bool source_open(source *s, int fd, int32_t pid, files *all, size_t *backlog);
@@ -289,9 +289,14 @@ void replay_until(replay *r, uint64_t time, uint64_t decided);
 int replay_end(replay *r, uint64_t ended);
 /* Without ending the trace, while its output and its source are open. NULL is accepted. */
 void replay_free(replay *r);
-/* Number of records that were replayed much later than they were written, since other threads did
- * not wait for them; and of those that were not replayed. */
-uint64_t replay_late(const replay *r);
+/* What is not in the trace, or not as it was. */
+typedef struct replay_losses {
+    uint64_t late; /* records that were replayed much later than they were written, since other
+                      threads did not wait for them; and those that were not replayed */
+    uint64_t samples;
+} replay_losses;
+
+replay_losses replay_lost(const replay *r);
 
 /* ---- processes.c ----------------------------------------------------------------------------- */
 
@@ -313,6 +318,7 @@ typedef struct processes {
     recorded *list[RING_PROCESSES]; /* NULL: none */
     int version;
     bool stacks;
+    uint32_t sample_ns; /* see ring.sample_ns */
     uint64_t flight_ns;
     const char *path; /* of the program's trace, without the number of the process */
     packing packing;  /* of the traces of children */

@@ -21,7 +21,8 @@
 enum {
     SHORT_NS = 20000,       /* a call that takes less has not waited */
     LATE_NS = 100000000,    /* a record that comes later is counted */
-    LONG_RUN_NS = 20000000, /* without a record, see end_due_generation */
+    LONG_RUN_NS = 20000000, /* without a record, see is_generation_due */
+    MOST_SAMPLES = 768,     /* of a generation: the recorder keeps 1024 */
     FREQUENCY = 1000000000,
     LABEL_SIZE = RING_NAME_SIZE + sizeof "thread ",
 };
@@ -42,8 +43,9 @@ struct replay {
     uint64_t until;            /* records up to that time are replayed */
     uint64_t generation;       /* its beginning */
     uint64_t asked;            /* when it was last asked whether it is to end */
-    uint64_t late;             /* records, see replay_late */
+    uint64_t late;             /* records, see replay_losses */
     uint64_t goroutines;       /* number of */
+    uint64_t samples;          /* of the generation */
     uint32_t image;            /* that runs */
     gotrace_rec_thread *first; /* the first thread, of all images */
     gotrace_rec_thread *own;   /* of `record`, for mark_time; NULL: not needed yet */
@@ -471,6 +473,24 @@ static void set_name(thread *t, const ring_record *record)
     t->labelled = false;
 }
 
+static void end_generation(replay *r, uint64_t time)
+{
+    r->generation = time;
+    r->samples = 0;
+    for (size_t i = 0; i < r->source->count; i++)
+        r->source->threads[i]->labelled = false;
+    gotrace_recorder_advance(r->recorder);
+}
+
+static void take_sample(replay *r, const thread *t, const item *i)
+{
+    for (uint16_t n = 0; n < i->record.flags; n++)
+        gotrace_rec_cpu_sample(r->recorder, t->rec, pcs_of(i), depth_of(i));
+    r->samples += i->record.flags;
+    if (r->samples >= MOST_SAMPLES)
+        end_generation(r, i->record.time);
+}
+
 static void replay_item(replay *r, thread *t, const item *i)
 {
     /* Records that are written while recording ends may come late, and those of a slot that was
@@ -486,6 +506,11 @@ static void replay_item(replay *r, thread *t, const item *i)
         set_name(t, &i->record);
     if (t->state == THREAD_ENDED || !t->rec)
         return;
+    if (i->record.type == RING_SAMPLE) {
+        take_sample(r, t, i);
+        t->since = i->record.time;
+        return;
+    }
     if (i->record.type == RING_OFF && t->state == THREAD_RUNNING)
         be_off(r, t, i);
     resume(r, t); /* a thread that records runs, also if that it goes on was not recorded */
@@ -502,6 +527,7 @@ static void replay_item(replay *r, thread *t, const item *i)
     case RING_RESUME:
     case RING_OFF:
     case RING_FRAME:
+    case RING_SAMPLE:
     case RING_NAME:
     case RING_ATTACH:
     case RING_START: break;
@@ -543,18 +569,13 @@ static bool runs_for_long(const replay *r, uint64_t time)
 }
 
 /* A flight recorder drops whole generations, so that they are not longer there. */
-static void end_due_generation(replay *r, const ring_record *next)
+static bool is_generation_due(replay *r, const ring_record *next)
 {
     const uint64_t age = next->time - r->generation;
     if (age < GENERATION_NS || next->type == RING_OFF || next->time < r->asked + LONG_RUN_NS)
-        return;
+        return false;
     r->asked = next->time;
-    if (!r->flies && age < MOST_GENERATION_NS && runs_for_long(r, next->time))
-        return;
-    r->generation = next->time;
-    for (size_t i = 0; i < r->source->count; i++)
-        r->source->threads[i]->labelled = false;
-    gotrace_recorder_advance(r->recorder);
+    return r->flies || age >= MOST_GENERATION_NS || !runs_for_long(r, next->time);
 }
 
 void replay_until(replay *r, uint64_t until, uint64_t decided)
@@ -563,7 +584,8 @@ void replay_until(replay *r, uint64_t until, uint64_t decided)
     thread *t;
     const names *n = &r->source->names;
     while (!n->wait.stops() && (t = first_thread(r, &next)) && next_record(t)->time <= until) {
-        end_due_generation(r, next_record(t));
+        if (is_generation_due(r, next_record(t)))
+            end_generation(r, next_record(t)->time);
         do {
             item i = t->items[t->first];
             if (i.record.type == RING_WAKE && i.record.time > decided &&
@@ -585,9 +607,10 @@ void replay_until(replay *r, uint64_t until, uint64_t decided)
         source_end(r->source);
 }
 
-uint64_t replay_late(const replay *r)
+replay_losses replay_lost(const replay *r)
 {
-    return r->late;
+    return (replay_losses){r->late, r->source->shared->samples_lost +
+                                        gotrace_recorder_lost(r->recorder)->samples};
 }
 
 /* ---- begin and end --------------------------------------------------------------------------- */

@@ -28,13 +28,13 @@ static uint64_t now(void)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-int source_create(bool stacks)
+int source_create(bool stacks, uint32_t sample_ns)
 {
     int fd = memfd_create("gotrace", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     const struct {
         uint64_t size;
-        uint32_t stacks;
-    } begin = {sizeof(ring), stacks};
+        uint32_t stacks, sample_ns;
+    } begin = {sizeof(ring), stacks, sample_ns};
     if (fd >= 0 && ftruncate(fd, sizeof(ring)) == 0 &&
         pwrite(fd, &begin, offsetof(ring, closed), 0) == (ssize_t)offsetof(ring, closed) &&
         fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
@@ -237,6 +237,8 @@ static const char *check_record(const thread *t, const ring_record *r, uint64_t 
     case RING_RESUME:
     case RING_WAKE:
     case RING_OFF: return NULL;
+    case RING_SAMPLE:
+        return r->flags <= RING_PERIODS ? NULL : "a sample stands for too many periods";
     case RING_NAME:
         return r->kind < RING_NAME_SIZE / sizeof r->object ? NULL : "a name is too long";
     }

@@ -16,6 +16,7 @@ typedef struct record_options {
     bool stacks, no_stacks, follow_forks, pid_suffix;
     int64_t duration; /* ns; 0: until the program ends */
     int64_t flight;   /* ns; 0: the whole trace is written */
+    int64_t sample;   /* samples a second; 0: none */
 } record_options;
 
 /* What is recorded. */
@@ -67,6 +68,8 @@ static char *with_pid(const char *path, pid_t pid)
     return asprintf(&name, "%s.%d", path, (int)pid) < 0 ? NULL : name;
 }
 
+enum { MOST_SAMPLES = 10000 }; /* a second of processor time */
+
 static int check_options(const session *s, int *version)
 {
     const record_options *set = (const record_options *)s->set;
@@ -91,6 +94,10 @@ static int check_options(const session *s, int *version)
     }
     if (set->flight && *version < GOTRACE_FIRST_V2) {
         diag_error("--flight: only traces of 1.22 and later can be cut");
+        return EXIT_USAGE;
+    }
+    if (set->sample && (set->sample > MOST_SAMPLES || *version < GOTRACE_FIRST_V2)) {
+        diag_error("--sample: at most %d a second, in traces of 1.22 and later", MOST_SAMPLES);
         return EXIT_USAGE;
     }
     return EXIT_SOUND;
@@ -140,6 +147,7 @@ static int prepare(session *s, recording *r, const char *base)
     processes *p = &r->processes;
     p->stacks = !set->no_stacks;
     p->flight_ns = (uint64_t)set->flight;
+    p->sample_ns = set->sample ? (uint32_t)(1000000000 / set->sample) : 0;
     p->path = base;
     /* The ending of a path with a number does not say it. */
     p->packing = s->output.packing ? s->output.packing : packing_of_path(base, NULL);
@@ -199,6 +207,8 @@ static const option_spec options[] = {
      "write the trace after that time; the program goes on"},
     {0, "flight", OPTION_SECONDS, "SECONDS", offsetof(record_options, flight), NULL,
      "write only the last seconds, also at SIGUSR2"},
+    {0, "sample", OPTION_NUMBER, "HZ", offsetof(record_options, sample), NULL,
+     "CPU samples: so many in a second of processor time of each thread"},
     {0, "follow-forks", OPTION_FLAG, NULL, offsetof(record_options, follow_forks), NULL,
      "record child processes too, each to OUT.PID"},
     {0, "pid-suffix", OPTION_FLAG, NULL, offsetof(record_options, pid_suffix), NULL,

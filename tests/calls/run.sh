@@ -20,7 +20,7 @@ fi
 
 read -ra compiler <<<"${CC:-cc}"
 parallel=$(realpath testdata/record/parallel.c) threads=$(realpath testdata/record/threads.c)
-for program in waits nonblocking barges crowded parallel threads names; do
+for program in waits nonblocking barges crowded parallel threads names samples; do
     "${compiler[@]}" -O1 -g -pthread -o "$work/$program" "testdata/record/$program.c" || exit 1
 done
 cd "$work" || exit 1
@@ -213,6 +213,36 @@ named_later() {
 for version in 8 21 26; do
     check "threads that are named, 1.$version" named_later $version
 done
+
+# ---- CPU samples ---------------------------------------------------------------------------------
+
+# samples HZ: so many a second of the processor time that the program says, a quarter of them in `small`, and no call of the
+# program is interrupted by them. With 1000 a second the kernel lets one stand for several.
+samples() {
+    local used interrupted all small expected
+    gotrace record --sample "$1" -o samples.trace -- ./samples >samples.out 2>samples.err || return 1
+    read -r used interrupted <samples.out
+    expected=$(awk -v hz="$1" '{ printf "%.0f", $1 / 1e9 * hz }' samples.out)
+    gotrace validate samples.trace && gotrace convert --to folded --profile cpu -o - samples.trace >samples.txt || return 1
+    cat samples.err samples.txt
+    all=$(awk '{ sum += $NF } END { print int(sum / 1e7) }' samples.txt)
+    small=$(awk '/;small;/ { sum += $NF } END { print int(sum / 1e7) }' samples.txt)
+    echo "$all samples in $used ns, $small of them in small; $interrupted calls interrupted"
+    [ "$interrupted" -eq 0 ] && [ $((10 * all)) -ge $((9 * expected)) ] && [ $((10 * all)) -le $((11 * expected + 30)) ] &&
+        [ $((100 * small)) -ge $((20 * all)) ] && [ $((100 * small)) -le $((30 * all)) ] &&
+        grep -q '^executes;large;work;' samples.txt
+}
+check '100 samples a second' samples 100
+check '1000 samples a second' samples 1000
+
+# Without callers, a sample has one function.
+leaves() {
+    gotrace record --sample 100 --no-stacks -o leaves.trace -- ./samples && gotrace validate leaves.trace &&
+        gotrace print --stacks leaves.trace | grep -A 2 'CPUSample' >leaves.txt || return 1
+    head -n 20 leaves.txt
+    [ "$(grep -c ' at work$' leaves.txt)" -ge 20 ] && ! grep -qE '^ *at (large|small|executes) ' leaves.txt
+}
+check 'samples without callers' leaves
 
 # Twice as many threads as processors: they run and wait for a processor as long as the kernel says, but for waits at the ends of
 # sleeps, and before a generation of the trace began.

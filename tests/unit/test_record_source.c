@@ -31,7 +31,7 @@ static void set_up(fixture *f)
     struct timespec t;
     memset(f, 0, sizeof *f);
     f->files = files_new();
-    f->fd = source_create(true);
+    f->fd = source_create(true, 0);
     ck_assert(f->files && f->fd >= 0);
     ck_assert(source_open(&f->from, f->fd, getpid(), f->files, &f->backlog));
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -137,13 +137,13 @@ START_TEST(busy)
     ck_assert(!f.from.stalled);
     replay_until(f.replay, safe, UINT64_MAX);
     ck_assert_uint_eq(f.from.threads[1]->first, 41);
-    ck_assert_uint_eq(replay_late(f.replay), 0);
+    ck_assert_uint_eq(replay_lost(f.replay).late, 0);
 
     f.time = stopped;
     call(&f, 0, 3);
     f.from.shared->slots[0].busy = 0;
     replay_until(f.replay, source_take(&f.from), UINT64_MAX);
-    ck_assert_uint_eq(replay_late(f.replay), 6);
+    ck_assert_uint_eq(replay_lost(f.replay).late, 6);
     f.time = safe;
     tear_down(&f, 23);
 }
@@ -167,7 +167,7 @@ START_TEST(busy_with_others)
     }
     f.from.shared->slots[0].busy = 0;
     replay_until(f.replay, source_take(&f.from), UINT64_MAX);
-    ck_assert_uint_eq(replay_late(f.replay), 0);
+    ck_assert_uint_eq(replay_lost(f.replay).late, 0);
     tear_down(&f, 20);
 }
 END_TEST
@@ -201,7 +201,7 @@ START_TEST(backlog)
     calls += added = call(&f, 1, 5);
     ck_assert_uint_eq(added, 5);
     replay_until(f.replay, source_take(&f.from), UINT64_MAX);
-    ck_assert_uint_eq(replay_late(f.replay), 0);
+    ck_assert_uint_eq(replay_lost(f.replay).late, 0);
     tear_down(&f, calls);
 }
 END_TEST
