@@ -3,6 +3,8 @@
  *
  *   program.c   finds, checks and starts the program; how it ended
  *   signals.c   signals: to the program, or they end recording
+ *   group.c     which of them were sent to the process group, and so to the program, too
+ *   helper.c    processes of `record` itself, for group.c and symbols.c
  *   processes.c the processes that are recorded: the program and, with --follow-forks, its children
  *   source.c    takes the records of a process's threads out of the shared memory
  *   replay.c    what the records mean: goroutines, procs, who woke whom
