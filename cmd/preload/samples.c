@@ -46,7 +46,8 @@ void trace_samples_begin(void)
 
 int trace_timer_new(uint32_t period_ns)
 {
-    const struct timespec period = {period_ns / 1000000000, period_ns % 1000000000};
+    const struct timespec period = {(time_t)(period_ns / 1000000000),
+                                    (long)(period_ns % 1000000000)};
     const struct itimerspec times = {period, period};
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SAMPLE};
     int timer = -1;

@@ -107,17 +107,25 @@ static _Unwind_Reason_Code add_interrupted(struct _Unwind_Context *context, void
     return _URC_END_OF_STACK;
 }
 
-unsigned trace_interrupted(const void *context, uint64_t pcs[RING_FRAMES], bool callers)
+/* 0: not known on this machine. */
+static uintptr_t interrupted_pc(const mcontext_t *m)
 {
-    const mcontext_t *m = &((const ucontext_t *)context)->uc_mcontext;
 #if defined __x86_64__
-    interrupted i = {.pc = (uintptr_t)m->gregs[REG_RIP], .pcs = pcs};
+    return (uintptr_t)m->gregs[REG_RIP];
 #elif defined __aarch64__
-    interrupted i = {.pc = m->pc, .pcs = pcs};
+    return (uintptr_t)m->pc;
 #else
     (void)m;
     return 0;
 #endif
+}
+
+unsigned trace_interrupted(const void *context, uint64_t pcs[RING_FRAMES], bool callers)
+{
+    const ucontext_t *u = context;
+    interrupted i = {.pc = interrupted_pc(&u->uc_mcontext), .pcs = pcs};
+    if (i.pc == 0)
+        return 0;
     if (callers)
         unwind(add_interrupted, &i);
     if (i.depth == 0)
