@@ -208,7 +208,7 @@ static const option_spec options[] = {
     {0, "flight", OPTION_SECONDS, "SECONDS", offsetof(record_options, flight), NULL,
      "write only the last seconds, also at SIGUSR2"},
     {0, "sample", OPTION_NUMBER, "HZ", offsetof(record_options, sample), NULL,
-     "CPU samples: so many in a second of processor time of each thread"},
+     "CPU samples for each second of processor time"},
     {0, "follow-forks", OPTION_FLAG, NULL, offsetof(record_options, follow_forks), NULL,
      "record child processes too, each to OUT.PID"},
     {0, "pid-suffix", OPTION_FLAG, NULL, offsetof(record_options, pid_suffix), NULL,
