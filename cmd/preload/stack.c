@@ -102,8 +102,9 @@ static _Unwind_Reason_Code add_interrupted(struct _Unwind_Context *context, void
         return _URC_END_OF_STACK;
     if (described)
         return _URC_NO_REASON;
-    if (i->depth > 0 && i->depth<RING_FRAMES && * next> 0)
-        i->pcs[i->depth++] = *next;
+    const uintptr_t last = *next;
+    if (i->depth > 0 && i->depth < RING_FRAMES && last > 0)
+        i->pcs[i->depth++] = last;
     return _URC_END_OF_STACK;
 }
 

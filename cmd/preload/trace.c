@@ -388,17 +388,14 @@ static ring_slot *enter(const void *frame)
 
 /* ---- stacks ---------------------------------------------------------------------------------- */
 
-static void put_frames(ring_slot *slot, trace_stacks *stacks, uint16_t stack)
+static void put_frames(ring_slot *slot, uint16_t stack, const uint64_t *pcs, unsigned depth)
 {
-    const uint64_t *pcs;
-    unsigned depth = trace_stack_frames(stacks, stack, &pcs);
     for (unsigned i = 0; i < depth; i++)
         put_record(slot, (ring_record){.type = RING_FRAME,
                                        .kind = (uint8_t)i,
                                        .flags = (uint16_t)depth,
                                        .stack = stack,
                                        .object = pcs[i]});
-    trace_stack_recorded(stacks, stack);
 }
 
 /* The stack of a function of this library: leaf is an address in it, frame that of its frame. */
@@ -413,8 +410,12 @@ static uint16_t stack_of(ring_slot *slot, void *leaf, const uintptr_t *frame)
     if (!stacks && !(stacks = me.stacks = trace_stacks_new()))
         return 0;
     uint16_t stack = trace_stack(stacks, (uintptr_t)leaf, frame, shared->stacks, &added);
-    if (added)
-        put_frames(slot, stacks, stack);
+    if (added) {
+        const uint64_t *pcs;
+        const unsigned depth = trace_stack_frames(stacks, stack, &pcs);
+        put_frames(slot, stack, pcs, depth);
+        trace_stack_recorded(stacks, stack);
+    }
     return stack;
 }
 
@@ -566,12 +567,7 @@ void trace_sample(const void *context, unsigned periods)
     if (!me.blocked)
         put_off(slot);
     const unsigned depth = trace_interrupted(context, pcs, shared->stacks);
-    for (unsigned i = 0; i < depth; i++)
-        put_record(slot, (ring_record){.type = RING_FRAME,
-                                       .kind = (uint8_t)i,
-                                       .flags = (uint16_t)depth,
-                                       .stack = STACK,
-                                       .object = pcs[i]});
+    put_frames(slot, STACK, pcs, depth);
     put_record(slot,
                (ring_record){.type = RING_SAMPLE,
                              .flags = (uint16_t)(periods < RING_PERIODS ? periods : RING_PERIODS),

@@ -353,7 +353,9 @@ static void note_losses(const recorded *r, replay_losses losses)
         diag_warning(r->path, "events that are shown later than they were: %llu",
                      (unsigned long long)losses.late);
     if (losses.samples > 0)
-        diag_warning(r->path, "CPU samples that were not taken while calls were recorded: %llu",
+        diag_warning(r->path,
+                     "CPU samples that were lost, since a call was being recorded or there was no "
+                     "room: %llu",
                      (unsigned long long)losses.samples);
     if (s->unseen > 0)
         diag_warning(r->path,

@@ -96,8 +96,12 @@ static int check_options(const session *s, int *version)
         diag_error("--flight: only traces of 1.22 and later can be cut");
         return EXIT_USAGE;
     }
-    if (set->sample && (set->sample > MOST_SAMPLES || *version < GOTRACE_FIRST_V2)) {
-        diag_error("--sample: at most %d a second, in traces of 1.22 and later", MOST_SAMPLES);
+    if (set->sample > MOST_SAMPLES) {
+        diag_error("--sample: at most %d a second", MOST_SAMPLES);
+        return EXIT_USAGE;
+    }
+    if (set->sample && *version < GOTRACE_FIRST_V2) {
+        diag_error("--sample: only traces of 1.22 and later can have samples of this recorder");
         return EXIT_USAGE;
     }
     return EXIT_SOUND;

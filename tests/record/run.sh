@@ -420,7 +420,9 @@ check 'a signal to the program and the recorder' both
 # The program gets each signal once, whether it is sent to the group or to the recorder alone. The next one is sent when
 # nobody has one pending: a signal that is sent again before it is handled comes once, too.
 has_got() {
-    [ "$(wc -l <got)" -eq "$1" ] && has_none_pending "$recorder" && has_none_pending "$(pgrep -P "$recorder" gotrace-signal)"
+    is_gone "$recorder" || {
+        [ "$(wc -l <got)" -eq "$1" ] && has_none_pending "$recorder" && has_none_pending "$(pgrep -P "$recorder" gotrace-signal)"
+    }
 }
 has_none_pending() { grep -q '^ShdPnd:[[:space:]]*0*$' "/proc/$1/status"; }
 once() {
