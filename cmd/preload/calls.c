@@ -135,7 +135,7 @@ EXPORT long syscall(long number, ...)
         a[i] = va_arg(list, long);
     va_end(list);
     if (is_wait(number, a))
-        recorded = trace_wait(RING_FUTEX, (uint64_t)a[0]);
+        recorded = trace_wait(RING_FUTEX, (uint64_t)a[0], a[3] != 0);
     else if (is_wake(number, a))
         trace_wake(a[0], a[2] < RING_ALL ? (uint16_t)a[2] : RING_ALL);
     long returned = REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);

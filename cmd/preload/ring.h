@@ -44,7 +44,10 @@ typedef enum ring_type {
     RING_CREATE,    /* the thread creates the one of slot `flags`; object: its start routine */
     RING_START,     /* a created thread begins; object: its id */
     RING_END,       /* object: its pthread_t */
-    RING_BLOCK,     /* a call of `kind` on the object begins to wait */
+    RING_SELF,      /* object: the thread's pthread_t */
+    RING_HOLDER,    /* before RING_BLOCK, for a lock; object: the id of the thread that has it */
+    RING_BLOCK,     /* a call of `kind` on the object begins to wait; flags: 1: at most until a
+                       time */
     RING_RESUME,    /* it returns; flags: ring_result; object: of a lock, the time of the RING_WAKE
                        that let it in; 0: none */
     RING_WAKE,      /* wakes waiting threads of the object: flags of them */

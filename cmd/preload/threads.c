@@ -64,12 +64,15 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *arg)
 /* ---- functions that wait --------------------------------------------------------------------- */
 
 /* WAITING(name, function for the result, kind, object, attempt, (parameters), (arguments)): returns
- * the value of the attempt unless it failed because the caller has to wait. */
-#define WAITING(name, result, kind, object, attempt, parameters, arguments)                        \
+ * the value of the attempt unless it failed because the caller has to wait. TIMED: at most until a
+ * time. */
+#define WAITING(...) DEFINE(false, __VA_ARGS__)
+#define TIMED(...)   DEFINE(true, __VA_ARGS__)
+#define DEFINE(timed, name, result, kind, object, attempt, parameters, arguments)                  \
     EXPORT int name parameters                                                                     \
     {                                                                                              \
         attempt;                                                                                   \
-        bool recorded = trace_wait(kind, OBJECT(object));                                          \
+        bool recorded = trace_wait(kind, OBJECT(object), timed);                                   \
         int returned = REAL(name) arguments;                                                       \
         trace_resume(recorded, result(returned));                                                  \
         return returned;                                                                           \
@@ -87,47 +90,47 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *arg)
 #define C11_TRY   TRY(REAL(mtx_trylock)(m), thrd_busy)
 
 WAITING(pthread_mutex_lock, posix_result, RING_MUTEX, m, MUTEX_TRY, (pthread_mutex_t * m), (m))
-WAITING(pthread_mutex_timedlock, posix_result, RING_MUTEX, m, MUTEX_TRY,
-        (pthread_mutex_t * m, const struct timespec *t), (m, t))
-WAITING(pthread_mutex_clocklock, posix_result, RING_MUTEX, m, MUTEX_TRY,
-        (pthread_mutex_t * m, clockid_t clock, const struct timespec *t), (m, clock, t))
+TIMED(pthread_mutex_timedlock, posix_result, RING_MUTEX, m, MUTEX_TRY,
+      (pthread_mutex_t * m, const struct timespec *t), (m, t))
+TIMED(pthread_mutex_clocklock, posix_result, RING_MUTEX, m, MUTEX_TRY,
+      (pthread_mutex_t * m, clockid_t clock, const struct timespec *t), (m, clock, t))
 WAITING(mtx_lock, c11_result, RING_MUTEX, m, C11_TRY, (mtx_t * m), (m))
-WAITING(mtx_timedlock, c11_result, RING_MUTEX, m, C11_TRY, (mtx_t * m, const struct timespec *t),
-        (m, t))
+TIMED(mtx_timedlock, c11_result, RING_MUTEX, m, C11_TRY, (mtx_t * m, const struct timespec *t),
+      (m, t))
 
 WAITING(pthread_rwlock_rdlock, posix_result, RING_READ_LOCK, l, READ_TRY, (pthread_rwlock_t * l),
         (l))
-WAITING(pthread_rwlock_timedrdlock, posix_result, RING_READ_LOCK, l, READ_TRY,
-        (pthread_rwlock_t * l, const struct timespec *t), (l, t))
-WAITING(pthread_rwlock_clockrdlock, posix_result, RING_READ_LOCK, l, READ_TRY,
-        (pthread_rwlock_t * l, clockid_t clock, const struct timespec *t), (l, clock, t))
+TIMED(pthread_rwlock_timedrdlock, posix_result, RING_READ_LOCK, l, READ_TRY,
+      (pthread_rwlock_t * l, const struct timespec *t), (l, t))
+TIMED(pthread_rwlock_clockrdlock, posix_result, RING_READ_LOCK, l, READ_TRY,
+      (pthread_rwlock_t * l, clockid_t clock, const struct timespec *t), (l, clock, t))
 WAITING(pthread_rwlock_wrlock, posix_result, RING_WRITE_LOCK, l, WRITE_TRY, (pthread_rwlock_t * l),
         (l))
-WAITING(pthread_rwlock_timedwrlock, posix_result, RING_WRITE_LOCK, l, WRITE_TRY,
-        (pthread_rwlock_t * l, const struct timespec *t), (l, t))
-WAITING(pthread_rwlock_clockwrlock, posix_result, RING_WRITE_LOCK, l, WRITE_TRY,
-        (pthread_rwlock_t * l, clockid_t clock, const struct timespec *t), (l, clock, t))
+TIMED(pthread_rwlock_timedwrlock, posix_result, RING_WRITE_LOCK, l, WRITE_TRY,
+      (pthread_rwlock_t * l, const struct timespec *t), (l, t))
+TIMED(pthread_rwlock_clockwrlock, posix_result, RING_WRITE_LOCK, l, WRITE_TRY,
+      (pthread_rwlock_t * l, clockid_t clock, const struct timespec *t), (l, clock, t))
 
 WAITING(pthread_join, posix_result, RING_JOIN, thread, JOIN_TRY, (pthread_t thread, void **end),
         (thread, end))
-WAITING(pthread_timedjoin_np, posix_result, RING_JOIN, thread, JOIN_TRY,
-        (pthread_t thread, void **end, const struct timespec *t), (thread, end, t))
-WAITING(pthread_clockjoin_np, posix_result, RING_JOIN, thread, JOIN_TRY,
-        (pthread_t thread, void **end, clockid_t clock, const struct timespec *t),
-        (thread, end, clock, t))
+TIMED(pthread_timedjoin_np, posix_result, RING_JOIN, thread, JOIN_TRY,
+      (pthread_t thread, void **end, const struct timespec *t), (thread, end, t))
+TIMED(pthread_clockjoin_np, posix_result, RING_JOIN, thread, JOIN_TRY,
+      (pthread_t thread, void **end, clockid_t clock, const struct timespec *t),
+      (thread, end, clock, t))
 WAITING(thrd_join, c11_result, RING_JOIN, thread, , (thrd_t thread, int *end), (thread, end))
 
 /* The mutex is unlocked first. */
 WAITING(pthread_cond_wait, posix_result, RING_COND, c, trace_wake(m, 1),
         (pthread_cond_t * c, pthread_mutex_t *m), (c, m))
-WAITING(pthread_cond_timedwait, posix_result, RING_COND, c, trace_wake(m, 1),
-        (pthread_cond_t * c, pthread_mutex_t *m, const struct timespec *t), (c, m, t))
-WAITING(pthread_cond_clockwait, posix_result, RING_COND, c, trace_wake(m, 1),
-        (pthread_cond_t * c, pthread_mutex_t *m, clockid_t clock, const struct timespec *t),
-        (c, m, clock, t))
+TIMED(pthread_cond_timedwait, posix_result, RING_COND, c, trace_wake(m, 1),
+      (pthread_cond_t * c, pthread_mutex_t *m, const struct timespec *t), (c, m, t))
+TIMED(pthread_cond_clockwait, posix_result, RING_COND, c, trace_wake(m, 1),
+      (pthread_cond_t * c, pthread_mutex_t *m, clockid_t clock, const struct timespec *t),
+      (c, m, clock, t))
 WAITING(cnd_wait, c11_result, RING_COND, c, trace_wake(m, 1), (cnd_t * c, mtx_t *m), (c, m))
-WAITING(cnd_timedwait, c11_result, RING_COND, c, trace_wake(m, 1),
-        (cnd_t * c, mtx_t *m, const struct timespec *t), (c, m, t))
+TIMED(cnd_timedwait, c11_result, RING_COND, c, trace_wake(m, 1),
+      (cnd_t * c, mtx_t *m, const struct timespec *t), (c, m, t))
 
 /* In the C library the last thread to arrive is the one with the special result. */
 static ring_result barrier_result(int returned)
@@ -157,10 +160,10 @@ static ring_result errno_result(int returned)
     return 0
 
 WAITING(sem_wait, errno_result, RING_SEM, s, SEM_TRY, (sem_t * s), (s))
-WAITING(sem_timedwait, errno_result, RING_SEM, s, SEM_TRY, (sem_t * s, const struct timespec *t),
-        (s, t))
-WAITING(sem_clockwait, errno_result, RING_SEM, s, SEM_TRY,
-        (sem_t * s, clockid_t clock, const struct timespec *t), (s, clock, t))
+TIMED(sem_timedwait, errno_result, RING_SEM, s, SEM_TRY, (sem_t * s, const struct timespec *t),
+      (s, t))
+TIMED(sem_clockwait, errno_result, RING_SEM, s, SEM_TRY,
+      (sem_t * s, clockid_t clock, const struct timespec *t), (s, clock, t))
 
 /* ---- functions that wake --------------------------------------------------------------------- */
 

@@ -314,6 +314,7 @@ static void put_first(ring_slot *slot)
     const bool good = read_used(&me.used);
     const uint64_t time = put_record(slot, first);
     me.used.time = good ? time : 0;
+    put_record(slot, (ring_record){.type = RING_SELF, .object = (uint64_t)pthread_self()});
 }
 
 /* Writes what is to be before the present record. The slot is busy. */
@@ -434,34 +435,55 @@ static uint16_t stack_and_off(ring_slot *slot, void *leaf, const uintptr_t *fram
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
-static bool block(ring_kind kind, uint64_t object, bool counted, void *leaf, const uintptr_t *frame)
+/* The thread that has a lock, as the C library notes it: of a read-write lock only a writer. 0: it
+ * is not known, or the lock is free by now. */
+static uint32_t holder_of(uint8_t kind, uint64_t object)
+{
+    const void *lock = (const void *)(uintptr_t)object;
+    if (kind == RING_MUTEX)
+        return (uint32_t)__atomic_load_n(&((const pthread_mutex_t *)lock)->__data.__owner,
+                                         __ATOMIC_RELAXED);
+    if (kind == RING_READ_LOCK || kind == RING_WRITE_LOCK)
+        return (uint32_t)__atomic_load_n(&((const pthread_rwlock_t *)lock)->__data.__cur_writer,
+                                         __ATOMIC_RELAXED);
+    return 0;
+}
+
+static bool block(ring_record wait, bool counted, void *leaf, const uintptr_t *frame)
 {
     ring_slot *slot = enter(frame);
     if (!slot)
         return false;
-    uint16_t stack = stack_and_off(slot, leaf, frame);
+    wait.stack = stack_and_off(slot, leaf, frame);
+    const uint32_t holder = holder_of(wait.kind, wait.object);
+    if (holder)
+        put_record(slot, (ring_record){.type = RING_HOLDER, .object = holder});
     if (counted) {
-        _Atomic uint32_t *waiters = trace_waiters_of(object);
+        _Atomic uint32_t *waiters = trace_waiters_of(wait.object);
         atomic_fetch_add(waiters, 1);
         me.waiters = waiters;
     }
     me.blocked = true;
     in_order();
-    me.blocked_at = put_record(
-        slot,
-        (ring_record){.type = RING_BLOCK, .kind = (uint8_t)kind, .stack = stack, .object = object});
+    me.blocked_at = put_record(slot, wait);
     set_busy(slot, NULL);
     return true;
 }
 
-__attribute__((noinline)) bool trace_wait(ring_kind kind, uint64_t object)
+static ring_record wait_of(ring_kind kind, uint64_t object, bool timed)
 {
-    return block(kind, object, true, LEAF, FRAME);
+    return (ring_record){
+        .type = RING_BLOCK, .kind = (uint8_t)kind, .flags = timed, .object = object};
+}
+
+__attribute__((noinline)) bool trace_wait(ring_kind kind, uint64_t object, bool timed)
+{
+    return block(wait_of(kind, object, timed), true, LEAF, FRAME);
 }
 
 __attribute__((noinline)) bool trace_call(ring_kind kind, uint64_t object)
 {
-    return block(kind, object, false, LEAF, FRAME);
+    return block(wait_of(kind, object, false), false, LEAF, FRAME);
 }
 
 void trace_resume(bool recorded, ring_result result)

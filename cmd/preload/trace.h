@@ -29,8 +29,8 @@ static inline _Atomic uint32_t *trace_waiters_of(uint64_t object)
 }
 
 /* A wait for another thread begins, or a call that may block; whether it was recorded. The stack
- * begins with the function that calls this one. */
-bool trace_wait(ring_kind kind, uint64_t object);
+ * begins with the function that calls this one. timed: it ends at some time. */
+bool trace_wait(ring_kind kind, uint64_t object, bool timed);
 bool trace_call(ring_kind kind, uint64_t object);
 /* It has ended. */
 void trace_resume(bool recorded, ring_result result);

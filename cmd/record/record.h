@@ -8,6 +8,7 @@
  *   processes.c the processes that are recorded: the program and, with --follow-forks, its children
  *   source.c    takes the records of a process's threads out of the shared memory
  *   replay.c    what the records mean: goroutines, procs, who woke whom
+ *   objects.c   what a thread waits for, in words
  *   names.c     functions of the programs that the process executes
  *   files.c     the files that these programs map, each with its symbols once
  *   symbols.c   a process that reads the symbols
@@ -219,15 +220,18 @@ struct thread {
     size_t first, end, capacity;
     stack *building; /* its frames are being taken */
     const stack *stacks[RING_STACKS];
+    uint64_t self; /* its pthread_t; 0: not known */
     /* Of replay.c. */
     thread_state state;
     char name[RING_NAME_SIZE + 1]; /* empty: not recorded */
     bool labelled;                 /* the goroutine has the name as its label, in this generation */
     uint64_t since;                /* of the last record that was replayed */
     ring_record wait;              /* what it waits for */
+    uint64_t holder;               /* of RING_HOLDER, if that was the last record; else 0 */
     gotrace_rec_thread *rec;       /* NULL: it has not begun */
     uint64_t tid;
     gotrace_rec_go *go;
+    uint64_t number; /* of the goroutine; 0: not created */
     unsigned proc;
     bool has_proc;
 };
@@ -299,6 +303,16 @@ typedef struct replay_losses {
 } replay_losses;
 
 replay_losses replay_lost(const replay *r);
+
+/* ---- objects.c ------------------------------------------------------------------------------- */
+
+enum { OBJECT_TEXT = 128 }; /* bytes */
+
+/* The thread with that id that has begun and lives; NULL: none. */
+thread *objects_thread(const source *s, uint64_t tid);
+/* Writes what the RING_BLOCK of the thread waits for. False: there is nothing to be said. */
+bool objects_describe(const source *s, const thread *t, const ring_record *wait,
+                      char text[OBJECT_TEXT]);
 
 /* ---- processes.c ----------------------------------------------------------------------------- */
 

@@ -17,6 +17,7 @@
 
 #include "cmd/diag.h"
 #include "cmd/verb.h"
+#include "formats/analyse/waits_for.h"
 
 enum {
     SHORT_NS = 20000,       /* a call that takes less has not waited */
@@ -206,14 +207,11 @@ static uint64_t start_pc(uint64_t address, uint32_t image)
  * perhaps without notice. */
 static gotrace_rec_thread *take_over(replay *r, uint64_t tid)
 {
-    for (size_t i = 0; i < r->source->count; i++) {
-        thread *t = r->source->threads[i];
-        if (t->rec && t->tid == tid && t->state != THREAD_ENDED) {
-            end_goroutine(r, t);
-            return t->rec;
-        }
-    }
-    return NULL;
+    thread *t = objects_thread(r->source, tid);
+    if (!t)
+        return NULL;
+    end_goroutine(r, t);
+    return t->rec;
 }
 
 /* The id of the first thread, that of the process, is also that of the next program's. */
@@ -254,7 +252,8 @@ static void begin_thread(replay *r, thread *t, const item *i)
     }
     uint64_t entry = entry_of(r, t, i);
     take_proc(r, t);
-    t->go = gotrace_rec_go_create(t->rec, ++r->goroutines, entry, NULL, 0);
+    t->number = ++r->goroutines;
+    t->go = gotrace_rec_go_create(t->rec, t->number, entry, NULL, 0);
     gotrace_rec_go_start(t->rec, t->go);
     t->state = THREAD_RUNNING;
 }
@@ -264,8 +263,9 @@ static void create_thread(replay *r, thread *t, const item *i)
     thread *created = i->other;
     if (!created || created->state != THREAD_NEW)
         return;
+    created->number = ++r->goroutines;
     created->go = gotrace_rec_go_create(
-        t->rec, ++r->goroutines, start_pc(i->record.object, t->image), pcs_of(i), depth_of(i));
+        t->rec, created->number, start_pc(i->record.object, t->image), pcs_of(i), depth_of(i));
     created->state = THREAD_CREATED;
     r->source->unseen += names_wait_unseen(&r->source->names, t->image,
                                            (i->record.object & PC_MASK) + 1);
@@ -407,6 +407,14 @@ static bool is_last_at_barrier(const thread *t, const ring_record *block)
     return block->kind == RING_BARRIER && next && next->flags == RING_LAST;
 }
 
+/* Before 1.11 there are no logs. */
+static void log_object(replay *r, thread *t, const ring_record *wait)
+{
+    char text[OBJECT_TEXT];
+    if (r->version >= 11 && objects_describe(r->source, t, wait, text))
+        gotrace_rec_log(t->rec, 0, WAITS_FOR, text, NULL, 0);
+}
+
 static void block(replay *r, thread *t, const item *i)
 {
     const ring_record *b = &i->record;
@@ -419,6 +427,7 @@ static void block(replay *r, thread *t, const item *i)
         gotrace_rec_go_sys_call(t->rec, pcs_of(i), depth_of(i));
         t->state = THREAD_CALLS;
     } else {
+        log_object(r, t, b);
         gotrace_rec_go_park(t->rec, reason_of(b->kind), pcs_of(i), depth_of(i));
         t->state = THREAD_WAITS;
         t->wait = *b;
@@ -524,6 +533,8 @@ static void replay_item(replay *r, thread *t, const item *i)
         break;
     case RING_BLOCK: block(r, t, i); break;
     case RING_WAKE: wake_some(r, t, i); break;
+    case RING_SELF:
+    case RING_HOLDER:
     case RING_RESUME:
     case RING_OFF:
     case RING_FRAME:
@@ -532,6 +543,7 @@ static void replay_item(replay *r, thread *t, const item *i)
     case RING_ATTACH:
     case RING_START: break;
     }
+    t->holder = i->record.type == RING_HOLDER ? i->record.object : 0;
     t->since = i->record.time;
 }
 

@@ -233,6 +233,8 @@ static const char *check_record(const thread *t, const ring_record *r, uint64_t 
                                                                 : "a call is of no known kind";
     case RING_ATTACH:
     case RING_START:
+    case RING_SELF:
+    case RING_HOLDER:
     case RING_END:
     case RING_RESUME:
     case RING_WAKE:
@@ -261,6 +263,8 @@ static void take_records(source *s, thread *t, uint64_t head)
         t->last = r.time > t->last ? r.time : t->last;
         if (r.type == RING_FRAME)
             take_frame(s, t, &r);
+        else if (r.type == RING_SELF)
+            t->self = r.object;
         else
             add_item(s, t, &r);
     }

@@ -210,6 +210,16 @@ static void maps(ring *r)
     put(r, (ring_record){.type = RING_BLOCK, .kind = RING_SLEEP, .stack = 2});
 }
 
+/* Nor this, of a lock that does not exist. */
+static void holder(ring *r)
+{
+    put(r, (ring_record){.type = RING_HOLDER, .object = UINT64_MAX});
+    put(r, (ring_record){.type = RING_BLOCK,
+                         .kind = RING_WRITE_LOCK,
+                         .flags = UINT16_MAX,
+                         .object = UINT64_MAX});
+}
+
 static void random_records(ring *r)
 {
     uint8_t *bytes = (uint8_t *)r->slots[0].records;
@@ -252,6 +262,7 @@ static const way ways[] = {
     {"busy", busy, true},
     {"late", late, true},
     {"maps", maps, true},
+    {"holder", holder, true},
 };
 
 /* ---- ways of the session --------------------------------------------------------------------- */

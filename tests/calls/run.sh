@@ -20,7 +20,7 @@ fi
 
 read -ra compiler <<<"${CC:-cc}"
 parallel=$(realpath testdata/record/parallel.c) threads=$(realpath testdata/record/threads.c)
-for program in waits nonblocking barges crowded parallel threads names samples; do
+for program in waits nonblocking barges crowded parallel threads names samples deadlocks; do
     "${compiler[@]}" -O1 -g -pthread -o "$work/$program" "testdata/record/$program.c" || exit 1
 done
 cd "$work" || exit 1
@@ -103,6 +103,66 @@ barrier() {
         [ "$(count "G1  *GoUnblock  *G2 waiting -> runnable at pthread_barrier_wait" barrier.txt)" -ge 3 ]
 }
 check 'barrier' barrier
+
+# ---- what is waited for --------------------------------------------------------------------------
+
+# waits_for TEXT GOROUTINE COUNT: in objects.txt, it waits for that so often, which is said right before.
+waits_for() {
+    local found
+    found=$(grep -A 1 -E " $2  *UserLog  *log \"waits for\" \"$1\"\$" objects.txt | grep -c " $2  *GoBlock")
+    echo "$1: $found"
+    [ "$found" -eq "$3" ]
+}
+
+# Locks that the main thread has: of a read-write lock only if it has it to write.
+objects() {
+    local kind text address='0x[0-9a-f]{6,}' holder='held by goroutine 1'
+    while read -r kind text; do
+        grep -vE 'log "waits for" "barrier' "$kind.txt" >objects.txt
+        waits_for "$text" G2 3 || { cat objects.txt; return 1; }
+    done <<-EOT
+	mutex mutex $address $holder
+	timedlock mutex $address $holder, with a time-out
+	clocklock mutex $address $holder, with a time-out
+	mtx mutex $address $holder
+	rdlock read-write lock $address $holder
+	timedrdlock read-write lock $address $holder, with a time-out
+	wrlock read-write lock $address
+	sem semaphore $address
+	semtimed semaphore $address, with a time-out
+	cond condition variable $address
+	condtimed condition variable $address, with a time-out
+	futex futex $address
+	EOT
+}
+check 'what is waited for' objects
+
+# holders VERSION HOW TEXT: a line of the text for each thread that waits.
+holders() {
+    local goroutine text
+    gotrace record --go "1.$1" -o holders.trace -- ./deadlocks "$2"
+    gotrace validate holders.trace && gotrace print holders.trace >objects.txt || return 1
+    while read -r goroutine text; do
+        waits_for "$text" "$goroutine" 1 || { cat objects.txt; return 1; }
+    done <<<"$3"
+}
+mutex='mutex 0x[0-9a-f]+ held by'
+for version in 11 21 22 26; do
+    check "holders of locks, 1.$version" holders $version ring "G3 $mutex goroutine 4
+G4 $mutex goroutine 5
+G5 $mutex goroutine 6
+G6 $mutex goroutine 7
+G7 $mutex goroutine 3"
+done
+check 'a thread that is joined' holders 26 join "G1 the end of goroutine 3
+G3 $mutex goroutine 1"
+check 'a lock of a thread that has ended' holders 26 ended "G1 $mutex thread [0-9]+"
+no_logs() {
+    gotrace record --go 1.10 -o holders.trace -- ./deadlocks ring
+    gotrace validate holders.trace && gotrace print holders.trace >objects.txt &&
+        [ "$(grep -c 'GoBlock' objects.txt)" -ge 5 ] && ! grep -q 'waits for' objects.txt
+}
+check 'holders of locks, 1.10' no_logs
 
 # ---- calls that cannot wait ----------------------------------------------------------------------
 

@@ -555,7 +555,7 @@ for how in used_all used_more head_far head_back images_many images_none state c
 done
 # This cannot be seen; nothing is lost, and the pipe that is named as a program is not waited for.
 mkfifo pipe
-for how in busy maps; do
+for how in busy maps holder; do
     check "a damaged ring: $how" damages $how 400 0
 done
 

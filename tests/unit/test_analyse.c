@@ -1,8 +1,9 @@
-/* test_analyse.c - histograms and mutator utilization. */
+/* test_analyse.c - histograms, mutator utilization, and what goroutines wait for. */
 #include <stdlib.h>
 
 #include "formats/analyse/histogram.h"
 #include "formats/analyse/utilization.h"
+#include "formats/analyse/waits_for.h"
 #include "support.h"
 
 enum { VALUES = 20000 };
@@ -240,6 +241,36 @@ START_TEST(late_work)
 }
 END_TEST
 
+START_TEST(holders)
+{
+    static const struct {
+        const char *message;
+        uint64_t goroutine;
+    } cases[] = {
+        {"mutex 0x7f01 held by goroutine 5", 5},
+        {"read-write lock 0xffffffffffffffff held by goroutine 18446744073709551615", UINT64_MAX},
+        {"the end of goroutine 12", 12},
+        {"the end of goroutine 12, with a time-out", 0},
+        {"mutex 0x7f01 held by goroutine 5, with a time-out", 0},
+        {"mutex 0x7f01 held by goroutine ", 0},
+        {"mutex 0x7f01 held by thread 5", 0},
+        {"mutex 0x7f01", 0},
+        {"descriptor 3: mutex 0x7f01 held by goroutine 5", 0},
+        {"the end of goroutine", 0},
+        {"", 0},
+    };
+    static const char with_nul[] = "the end of goroutine 12\0";
+    char text[1000];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        ck_assert_uint_eq(waits_for_goroutine(cases[i].message, strlen(cases[i].message)),
+                          cases[i].goroutine);
+    ck_assert_uint_eq(waits_for_goroutine(with_nul, sizeof with_nul - 1), 0);
+    memset(text, '1', sizeof text);
+    memcpy(text, WAITS_FOR_END, strlen(WAITS_FOR_END));
+    ck_assert_uint_eq(waits_for_goroutine(text, sizeof text), 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("analyse");
@@ -251,6 +282,7 @@ int main(void)
     tcase_add_test(cases, regular_work);
     tcase_add_test(cases, short_trace);
     tcase_add_test(cases, late_work);
+    tcase_add_test(cases, holders);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }
