@@ -11,8 +11,10 @@
 #if defined GT_HAVE_LIBIBERTY
 #include <libiberty/demangle.h>
 #endif
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct gt_dwarf {
     Dwfl *dwfl;
@@ -20,9 +22,56 @@ struct gt_dwarf {
 
 static char *debug_path; /* NULL: the usual folders */
 
+/* Whether that file exists. */
+static bool exists(const char *root, const char *folder, const char *name)
+{
+    char path[PATH_MAX];
+    const int size = snprintf(path, sizeof path, "%s%s/%s", root, folder, name);
+    return size < 0 || (size_t)size >= sizeof path || access(path, F_OK) == 0;
+}
+
+/* Whether there is a file where libdw looks for the debug information of a file by its name: that
+ * of the link, else its own. Source: elfutils, libdwfl/find-debuginfo.c. */
+static bool may_have_debug_file(const char *file, const char *link)
+{
+    static const char debug[] = "/usr/lib/debug";
+    char folder[PATH_MAX], own[PATH_MAX];
+    const char *name = strrchr(file, '/');
+    if (file[0] != '/' || (link && strchr(link, '/')))
+        return true;
+    snprintf(folder, sizeof folder, "%.*s", (int)(name - file), file);
+    snprintf(own, sizeof own, "%s.debug", ++name);
+    if (exists(folder, "", link ? link : own))
+        return true;
+    const char *names[] = {link ? link : own, name};
+    for (size_t i = 0; i < (link ? 1 : 2); i++) {
+        bool found = exists(folder, "/.debug", names[i]) || exists(debug, "", names[i]);
+        for (const char *part = folder; part && !found; part = strchr(part + 1, '/'))
+            found = exists(debug, part, names[i]);
+        if (found)
+            return true;
+    }
+    return false;
+}
+
+/* libdw loads the client of debuginfod servers, with some thirty libraries, before it looks whether
+ * there are any, which takes 5 ms. So without servers it is not asked for what only they have. */
+static int find_debug_file(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
+                           const char *file, const char *link, GElf_Word crc, char **found)
+{
+    const char *servers = getenv("DEBUGINFOD_URLS");
+    if (file && (!servers || !servers[0])) {
+        const int fd = dwfl_build_id_find_debuginfo(module, data, name, base, file, link, crc,
+                                                    found);
+        if (fd >= 0 || !may_have_debug_file(file, link))
+            return fd;
+    }
+    return dwfl_standard_find_debuginfo(module, data, name, base, file, link, crc, found);
+}
+
 static const Dwfl_Callbacks callbacks = {
     .find_elf = dwfl_linux_proc_find_elf,
-    .find_debuginfo = dwfl_standard_find_debuginfo,
+    .find_debuginfo = find_debug_file,
     .debuginfo_path = &debug_path,
 };
 

@@ -758,6 +758,23 @@ sources() {
 }
 check 'a program whose source has the path of a part of gotrace' sources
 
+# Debug information in a file of its own, where it is named by a link, or found by the name of the program.
+separate() {
+    local from
+    mkdir -p separate/.debug
+    for from in linked.debug .debug/linked.debug unlinked.debug .debug/unlinked; do
+        local program=separate/linked
+        [[ $from = *unlinked* ]] && program=separate/unlinked
+        rm -f separate/*linked* separate/.debug/*
+        "${compiler[@]}" -g -DFUNCTION=f_apart -o $program named.c &&
+            objcopy --only-keep-debug $program "separate/$from" && objcopy --strip-all $program || return 1
+        [ $program = separate/unlinked ] || objcopy --add-gnu-debuglink="separate/$from" $program || return 1
+        gotrace record -o apart.trace -- $program && gotrace print --format go apart.trace >apart.txt || return 1
+        grep -A 1 'f_apart @' apart.txt | grep -q 'named\.c:' || { echo "not from $from"; return 1; }
+    done
+}
+check 'debug information in another file' separate
+
 # A plugin is truncated after its symbols were read in part, as when it is installed again.
 truncated() {
     local program=$1 found

@@ -1,6 +1,7 @@
 /*
  * test_symbols.c - functions and lines of addresses, of this program.
  */
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -142,6 +143,20 @@ START_TEST(mangled)
 }
 END_TEST
 
+/* A function of a file without debug information: without servers their client is not loaded. */
+START_TEST(no_servers)
+{
+    gotrace_symbols *symbols = own_symbols();
+    gotrace_frame frame;
+    const uint64_t pc = (uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "zlibVersion") + 1;
+    unsetenv("DEBUGINFOD_URLS");
+    ck_assert_uint_eq(gotrace_symbols_resolve(symbols, pc, &frame, 1), 1);
+    ck_assert(!has_libdw() || is_named(&frame, "zlibVersion"));
+    ck_assert_ptr_null(dlopen("libdebuginfod.so.1", RTLD_NOLOAD | RTLD_LAZY));
+    gotrace_symbols_free(symbols);
+}
+END_TEST
+
 START_TEST(unknown)
 {
     gotrace_symbols *symbols = own_symbols();
@@ -185,6 +200,7 @@ int main(void)
     tcase_add_test(all, inlined);
     tcase_add_test(all, copied_maps);
     tcase_add_test(all, mangled);
+    tcase_add_test(all, no_servers);
     tcase_add_test(all, unknown);
     tcase_add_test(all, refused);
     suite_add_tcase(suite, all);
