@@ -109,6 +109,11 @@ static void json_row(out *o, const paths *p, const path_part *row)
         out_json_u64(o, row->cause);
     else
         out_str(o, "null");
+    out_str(o, ",\"waits_for\":");
+    if (row->waits_for)
+        names_write_json(o, p->stacks, row->waits_for);
+    else
+        out_str(o, "null");
     names_write_json_stack(o, p->stacks, row->stack);
     out_str(o, "}\n");
 }

@@ -150,6 +150,14 @@ static void text_cause(out *o, const path_part *row, const char *before)
         out_printf(o, "goroutine %" PRIu64, row->cause);
 }
 
+static void text_waits_for(out *o, const paths *p, const path_part *row)
+{
+    if (row->waits_for == 0)
+        return;
+    out_str(o, " for ");
+    names_write(o, p->stacks, row->waits_for);
+}
+
 static void text_state(out *o, const paths *p, const path_part *row)
 {
     out_str(o, path_part_titles[row->kind]);
@@ -164,8 +172,9 @@ static void text_state(out *o, const paths *p, const path_part *row)
         break;
     case PATH_WAITING:
         text_reason(o, p, row->reason);
+        text_waits_for(o, p, row);
         text_at(o, p, " at ", row->stack);
-        text_cause(o, row, row->spans ? ", for " : ", ended by ");
+        text_cause(o, row, row->spans && !row->waits_for ? ", for " : ", ended by ");
         break;
     default: text_at(o, p, " at ", row->stack);
     }

@@ -68,6 +68,10 @@ static void write_details(out *o, const paths *p, const path_part *row)
                    row->kind == PATH_WAITING ? "; ended by goroutine %" PRIu64
                                              : "; made runnable by goroutine %" PRIu64,
                    row->cause);
+    if (row->waits_for) {
+        out_str(o, "; for ");
+        names_write(o, p->stacks, row->waits_for);
+    }
     size_t depth = stacks_depth(p->stacks, row->stack);
     for (size_t n = 0; n < depth && n < MOST_FRAMES; n++) {
         const stacks_frame *frame = stacks_frame_at(p->stacks, row->stack, n);

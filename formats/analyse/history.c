@@ -5,6 +5,7 @@
 
 #include "formats/analyse/path.h"
 #include "formats/analyse/selector.h"
+#include "formats/analyse/waits_for.h"
 #include "formats/common/vector.h"
 
 typedef struct open_region {
@@ -17,6 +18,7 @@ typedef struct open_region {
 typedef struct path_goroutine {
     goroutine g;
     uint32_t record;       /* of its state; 0: none yet */
+    uint32_t waits_for;    /* a name: of its last event, if that was such a log; else 0 */
     bool assists, created; /* created: in the trace */
     bool selected;         /* its first event is */
     open_region *regions;
@@ -88,10 +90,12 @@ static inline __attribute__((always_inline)) void add_state(run *r, path_gorouti
                          .stack = now->stack,
                          .function = own->g.function,
                          .reason = now->reason,
+                         .waits_for = now->state == GOTRACE_STATE_WAITING ? own->waits_for : 0,
                          .state = now->state,
                          .caused = caused,
                          .assist = own->assists};
     own->record = (uint32_t)(r->p->history.count - 1);
+    own->waits_for = 0;
 }
 
 static inline void state_changed(void *ctx, goroutine *g, const gotrace_event *e)
@@ -116,6 +120,16 @@ static void assist_event(run *r, const gotrace_event *e)
     own->g.current.cause = 0;
     add_state(r, own, r->states.time);
     own->g.current = kept;
+}
+
+static void log_event(run *r, const gotrace_event *e)
+{
+    const gotrace_details *details = gotrace_event_details(e);
+    path_goroutine *own = goroutine_of(r, e->goroutine);
+    if (own)
+        own->waits_for = waits_for_is_log(e)
+                             ? stacks_name(r->p->stacks, details->message, details->message_size)
+                             : 0;
 }
 
 /* ---- intervals --------------------------------------------------------------------------------
@@ -416,12 +430,12 @@ static void add_other(run *r, const gotrace_event *e)
         if (wanted == PATH_REGION)
             region_ends(r, e);
         break;
+    case GOTRACE_KIND_LOG: log_event(r, e); break;
     case GOTRACE_KIND_NONE:
     case GOTRACE_KIND_TRANSITION:
     case GOTRACE_KIND_SYSCALL:
     case GOTRACE_KIND_METRIC:
     case GOTRACE_KIND_LABEL:
-    case GOTRACE_KIND_LOG:
     case GOTRACE_KIND_SYNC:
     case GOTRACE_KIND_EXPERIMENT:
     case GOTRACE_KIND_SAMPLE: break;

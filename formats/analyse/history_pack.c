@@ -5,10 +5,11 @@
 #include "formats/common/numbers.h"
 
 /* Numbers of a state, the flags aside. */
-enum { NUMBERS = 7, MOST = 1 + NUMBERS * PACKED_MOST };
+enum { NUMBERS = 8, MOST = 1 + NUMBERS * PACKED_MOST };
 
-/* The flags: state, CAUSE_*, assist, whether the reason is not 0, and whether the function is that
- * of the state before in the block. The cause is stored if another goroutine is it. */
+/* The flags: state, CAUSE_*, assist, whether there is a reason, and whether the function is that of
+ * the state before in the block. The cause is stored if another goroutine is it. The lowest bit of
+ * a reason says whether it is known what is waited for. */
 enum {
     STATE_MASK = 7,
     CAUSED_SHIFT = 3,
@@ -29,7 +30,8 @@ static size_t pack(unsigned char *to, const void *items, uint64_t first)
         uint64_t number = first + i;
         const bool same = s->function == function;
         *at++ = (unsigned char)(s->state | s->caused << CAUSED_SHIFT | (s->assist ? ASSIST : 0) |
-                                (s->reason ? HAS_REASON : 0) | (same ? SAME_FUNCTION : 0));
+                                (s->reason || s->waits_for ? HAS_REASON : 0) |
+                                (same ? SAME_FUNCTION : 0));
         at = pack_number(at, pack_difference((uint64_t)s->time - time));
         at = pack_number(at, pack_difference(s->goroutine - id));
         at = pack_number(at, s->before ? number - s->before : 0);
@@ -38,8 +40,10 @@ static size_t pack(unsigned char *to, const void *items, uint64_t first)
         at = pack_number(at, s->stack);
         if (!same)
             at = pack_number(at, s->function);
-        if (s->reason)
-            at = pack_number(at, s->reason);
+        if (s->reason || s->waits_for)
+            at = pack_number(at, (uint64_t)s->reason << 1 | (s->waits_for != 0));
+        if (s->waits_for)
+            at = pack_number(at, s->waits_for);
         time = (uint64_t)s->time;
         id = s->goroutine;
         function = s->function;
@@ -65,7 +69,9 @@ static void unpack(void *items, const unsigned char *from, uint64_t first)
         s->cause = cause ? (uint32_t)(number - cause) : 0;
         s->stack = (uint32_t)unpack_number(&from);
         s->function = flags & SAME_FUNCTION ? last.function : (uint32_t)unpack_number(&from);
-        s->reason = flags & HAS_REASON ? (uint32_t)unpack_number(&from) : 0;
+        const uint64_t reason = flags & HAS_REASON ? unpack_number(&from) : 0;
+        s->reason = (uint32_t)(reason >> 1);
+        s->waits_for = reason & 1 ? (uint32_t)unpack_number(&from) : 0;
         last = *s;
     }
 }

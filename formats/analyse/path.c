@@ -142,6 +142,7 @@ static void add_state(paths *p, const position *at, const path_state *s, int64_t
                       .function = s->function,
                       .stack = s->stack,
                       .reason = s->reason,
+                      .waits_for = s->waits_for,
                       .kind = kind};
     if (begin >= at->time)
         return;
@@ -216,6 +217,7 @@ static void end_level(paths *p, position *at)
                              .cause = level.cause,
                              .function = wait.function,
                              .reason = wait.reason,
+                             .waits_for = wait.waits_for,
                              .stack = wait.stack,
                              .kind = PATH_WAITING,
                              .spans = true});

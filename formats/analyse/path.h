@@ -70,12 +70,13 @@ extern const char *const path_part_titles[PATH_PART_KINDS];
 typedef struct path_part {
     int64_t begin, end;
     uint64_t goroutine;
-    uint64_t cause;    /* the goroutine that ended the wait or made it runnable; 0: none */
-    uint32_t function; /* where the goroutine starts */
-    uint32_t reason;   /* why it waits or stopped running */
-    uint32_t stack;    /* execution: where it ended; else where the state began */
-    uint32_t depth;    /* number of waits around it */
-    uint8_t kind;      /* PATH_* */
+    uint64_t cause;     /* the goroutine that ended the wait or made it runnable; 0: none */
+    uint32_t function;  /* where the goroutine starts */
+    uint32_t reason;    /* why it waits or stopped running */
+    uint32_t waits_for; /* a name, see waits_for.h; 0: not known */
+    uint32_t stack;     /* execution: where it ended; else where the state began */
+    uint32_t depth;     /* number of waits around it */
+    uint8_t kind;       /* PATH_* */
     bool spans;
 } path_part;
 
@@ -160,12 +161,13 @@ typedef struct path_state {
     uint32_t
         cause; /* CAUSE_OTHER: the state that the goroutine had which caused it; 0: not known */
     uint32_t stack, function, reason;
-    uint8_t state;  /* gotrace_state */
-    uint8_t caused; /* CAUSE_* */
-    bool assist;    /* it executes to assist the GC */
+    uint32_t waits_for; /* WAITING: a name, see waits_for.h; 0: not known */
+    uint8_t state;      /* gotrace_state */
+    uint8_t caused;     /* CAUSE_* */
+    bool assist;        /* it executes to assist the GC */
 } path_state;
 
-/* How states are stored: about 9 bytes instead of 40. */
+/* How states are stored: about 9 bytes instead of 48. */
 extern const big_array_packing path_state_packing;
 
 #endif

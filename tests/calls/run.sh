@@ -137,6 +137,13 @@ objects() {
 }
 check 'what is waited for' objects
 
+why_names_holder() {
+    gotrace why --goroutine 2 mutex.trace >why.txt || return 1
+    cat why.txt
+    [ "$(grep -cE 'waiting \(sync\) for mutex 0x[0-9a-f]+ held by goroutine 1 at .*, ended by goroutine 1$' why.txt)" -eq 3 ]
+}
+check 'why names the holder' why_names_holder
+
 # holders VERSION HOW TEXT: a line of the text for each thread that waits.
 holders() {
     local goroutine text

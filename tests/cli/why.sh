@@ -116,6 +116,40 @@ run gotrace why --task iterate odd.trace
 run gotrace why --task forever odd.trace
 run gotrace why --goroutine 7 odd.trace
 
+# What is waited for is the message of a log that is the goroutine's last event before it waits: at 2000, 3500 and 6000,
+# but not at 4500, after another log, and not at 5000.
+gotrace synth -q -o locks.trace <<'END'
+Trace Go1.26 level=meaning procs=2
+GoCreate t=1000 g=1 p=0 new_g=7
+	new_stack="main.worker /src/main.go:20"
+GoStart t=1500 p=1 g=7
+UserLog t=1900 p=1 g=7 task=0 key_string="waits for" value_string="mutex 0x10 held by goroutine 1"
+GoBlock t=2000 p=1 g=7 reason_string="sync"
+	stack="pthread_mutex_lock :0"
+GoUnblock t=3000 p=0 on_g=1 g=7
+GoStart t=3100 p=1 g=7
+UserLog t=3400 p=1 g=7 task=0 key_string="waits for" value_string="semaphore 0x18"
+GoBlock t=3500 p=1 g=7 reason_string="sync"
+GoUnblock t=4000 p=0 g=7
+GoStart t=4100 p=1 g=7
+UserLog t=4300 p=1 g=7 task=0 key_string="waits for" value_string="mutex 0x10"
+UserLog t=4400 p=1 g=7 task=0 key_string="waits" value_string="mutex 0x20"
+GoBlock t=4500 p=1 g=7 reason_string="sync"
+GoUnblock t=4600 p=0 on_g=1 g=7
+GoStart t=4700 p=1 g=7
+GoBlock t=5000 p=1 g=7 reason_string="sync"
+GoUnblock t=5100 p=0 on_g=1 g=7
+GoStart t=5200 p=1 g=7
+UserLog t=5900 p=1 g=7 task=0 key_string="waits for" value_string="mutex 0x10 held by thread 12"
+GoBlock t=6000 p=1 g=7 reason_string="sync"
+	stack="pthread_mutex_lock :0"
+GoStop t=7000 p=0 g=1 reason_string="preempted"
+END
+run gotrace why --goroutine 7 locks.trace
+gotrace why --goroutine 7 --json locks.trace | jq -c 'select(.state == "waiting") | [.begin, .kind, .waits_for]'
+gotrace why --goroutine 7 --to perfetto -o locks.pftrace locks.trace
+strings -n 3 locks.pftrace | grep -o '; for .*'
+
 cd "$TRACES" || exit 1
 run gotrace why --task 1 --top 8 go1.26-user.trace
 run gotrace why --region inner --slowest 2 go1.22-user.trace

@@ -22,6 +22,7 @@ static path_state state_of(uint64_t n)
                         .stack = (uint32_t)(mixed >> 40),
                         .function = n % 5 ? 3 : UINT32_MAX,
                         .reason = n % 11 ? 0 : (uint32_t)mixed,
+                        .waits_for = n % 13 ? 0 : (uint32_t)(mixed >> 8),
                         .state = (uint8_t)(n % 6),
                         .caused = (uint8_t)(n % 3),
                         .assist = n % 2};
@@ -39,6 +40,7 @@ static void check_state(big_array *a, uint64_t n)
     ck_assert_uint_eq(s->stack, expected.stack);
     ck_assert_uint_eq(s->function, expected.function);
     ck_assert_uint_eq(s->reason, expected.reason);
+    ck_assert_uint_eq(s->waits_for, expected.waits_for);
     ck_assert_uint_eq(s->state, expected.state);
     ck_assert_uint_eq(s->caused, expected.caused);
     ck_assert(s->assist == expected.assist);
