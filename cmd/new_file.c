@@ -209,6 +209,29 @@ int new_file_open(unsigned group, const char *path, const char *name, mode_t mod
     return fd;
 }
 
+bool new_file_move(unsigned group, const char *path, const char *name)
+{
+    sigset_t before;
+    char *final = strdup(path), *named = strdup(name);
+    const bool good = final && named;
+    hold_signals(&before);
+    for (size_t i = 0; i < files.count && good; i++) {
+        new_file *f = &files.list[i];
+        if (f->group != group)
+            continue;
+        free(f->final);
+        free(f->name);
+        f->final = final;
+        f->name = named;
+        final = named = NULL;
+        break;
+    }
+    release_signals(&before);
+    free(final);
+    free(named);
+    return good;
+}
+
 /* Exchange a file with the existing one; false with errno set. */
 static bool replace(new_file *f)
 {

@@ -17,6 +17,10 @@
  * owned by the caller, or -1 with errno set. */
 int new_file_open(unsigned group, const char *path, const char *name, mode_t mode);
 
+/* Let the only file of the group appear at another path of the same folder; name is for messages.
+ * False if memory is refused. */
+bool new_file_move(unsigned group, const char *path, const char *name);
+
 /* Whether a file was created that will appear at path. */
 bool new_file_awaits(const char *path);
 

@@ -260,6 +260,21 @@ bool output_is_taken(const output *o, const char *path)
     return taken;
 }
 
+bool output_move(output *o, const char *path)
+{
+    output_file *f = o->file;
+    if (!f->is_new)
+        return true;
+    char *name = strdup(path);
+    if (!name || !new_file_move(o->group, path, path)) {
+        free(name);
+        return false;
+    }
+    free(f->name);
+    f->name = name;
+    return true;
+}
+
 static void release(output *o)
 {
     output_file *f = o->file;

@@ -34,6 +34,10 @@ char *output_path(const char *path, bool *foreign);
 /* Whether an output that is open is the one that path names. */
 bool output_is_taken(const output *o, const char *path);
 
+/* Let the new file of an output that is open appear at another path of the same folder. False if
+ * memory is refused. */
+bool output_move(output *o, const char *path);
+
 /* Limit the bytes written to all files together; a write beyond the limit fails. */
 void output_limit(uint64_t bytes);
 

@@ -122,6 +122,7 @@ typedef struct ring {
     _Atomic uint32_t left;               /* records that were not completed, see trace_jump */
     _Atomic uint32_t samples_lost;       /* while a record was written, or without room */
     _Atomic uint64_t mains[RING_IMAGES]; /* address of main; 0: unknown */
+    char programs[RING_IMAGES][RING_NAME_SIZE]; /* name of the program; ends with NUL */
     /* /proc/self/maps when the program began; ends with NUL, and is truncated. */
     char maps[RING_IMAGES][RING_MAPS];
     ring_slot slots[RING_SLOTS];

@@ -634,6 +634,7 @@ bool trace_begin_process(void)
     if (!has_key)
         REAL(prctl)(PR_GET_NAME, program_name);
     has_key = true;
+    memcpy(trace_here->ring->programs[trace_here->image], program_name, sizeof program_name);
     if (trace_here->ring->sample_ns)
         trace_samples_begin();
     ring_slot *slot = enter(__builtin_frame_address(0));

@@ -3,6 +3,7 @@
  */
 #include "cmd/record/record.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,22 @@ void names_see(names *n, uint32_t image, uint64_t pc)
         const uint64_t end = now();
         n->next_read = end + PART * (end - begin);
     }
+}
+
+/* Without what a file cannot have in its name, or what affects a terminal. */
+static void copy_name(char *to, const char *name, size_t size)
+{
+    size_t i = 0;
+    for (; i + 1 < size && name[i]; i++)
+        to[i] = name[i] == '/' || iscntrl((unsigned char)name[i]) ? '_' : name[i];
+    to[i] = '\0';
+}
+
+void names_program(const names *n, char name[RING_NAME_SIZE])
+{
+    name[0] = '\0';
+    for (uint32_t image = n->image_count; image > 0 && !name[0]; image--)
+        copy_name(name, n->shared->programs[image - 1], RING_NAME_SIZE);
 }
 
 static void name_frame(gotrace_frame *frame, const char *name)

@@ -287,6 +287,23 @@ static void add_process(processes *p, uint32_t number, int32_t pid)
     p->list[number] = r;
 }
 
+/* The trace of a child is OUT.PROGRAM.PID: of the last program that it has executed. */
+static void name_trace(const processes *p, recorded *r)
+{
+    char name[RING_NAME_SIZE], *path;
+    if (r->output != &r->own)
+        return;
+    names_program(&r->source.names, name);
+    if (asprintf(&path, "%s%s%s.%d", p->path, name[0] ? "." : "", name, (int)r->pid) < 0)
+        return;
+    if (r->own.file && !output_move(&r->own, path)) {
+        free(path);
+        return;
+    }
+    free(r->path);
+    r->path = path;
+}
+
 /* A child that has begun to record gets a trace. */
 static void begin_trace(processes *p, recorded *r)
 {
@@ -298,8 +315,8 @@ static void begin_trace(processes *p, recorded *r)
     r->own.packing = p->packing;
     r->own.group = ++p->opened;
     r->output = &r->own;
-    if (asprintf(&r->path, "%s.%d", p->path, (int)r->pid) < 0) {
-        r->path = NULL;
+    name_trace(p, r);
+    if (!r->path) {
         no_memory(p);
     } else if (output_open(&r->own, r->path, true) != EXIT_SOUND || !begin_replay(p, r)) {
         p->status = EXIT_SYSTEM;
@@ -386,6 +403,7 @@ static void end_trace(processes *p, recorded *r, uint64_t ended)
         source_end(&r->source);
     else
         source_take_last(&r->source);
+    name_trace(p, r);
     replay_until(r->replay, UINT64_MAX, UINT64_MAX);
     if (stops || is_cut(&r->source))
         diag_warning(r->path, "a signal ended recording: the last events are not in the trace");
@@ -439,6 +457,7 @@ static void take_snapshot(processes *p, recorded *r)
 {
     output to = {.group = ++p->opened};
     char *path = NULL;
+    name_trace(p, r);
     if (asprintf(&path, "%s.%u", r->path, ++r->snapshots) < 0) {
         diag_error("out of memory: there is no snapshot [system.memory]");
         return;

@@ -179,6 +179,9 @@ bool names_wait_unseen(names *n, uint32_t image, uint64_t pc);
 /* An address that is resolved to the function of that routine or, if that has no name, to the name;
  * 0: there is none. */
 uint64_t names_thread(names *n, uint64_t routine, const char *name);
+/* The name of the last program that the process has executed, for the name of a file; empty:
+ * unknown. */
+void names_program(const names *n, char name[RING_NAME_SIZE]);
 /* A gotrace_resolve_fn. */
 size_t names_resolve(void *n, uint64_t pc, gotrace_frame *frames, size_t max);
 void names_free(names *n);

@@ -214,9 +214,9 @@ static const option_spec options[] = {
     {0, "sample", OPTION_NUMBER, "HZ", offsetof(record_options, sample), NULL,
      "CPU samples for each second of processor time"},
     {0, "follow-forks", OPTION_FLAG, NULL, offsetof(record_options, follow_forks), NULL,
-     "record child processes too, each to OUT.PID"},
+     "record child processes too: OUT.PROGRAM.PID"},
     {0, "pid-suffix", OPTION_FLAG, NULL, offsetof(record_options, pid_suffix), NULL,
-     "write the program's own trace to OUT.PID too"},
+     "write the program's own trace to OUT.PID"},
     {.name = NULL},
 };
 

@@ -658,6 +658,26 @@ handler() {
 check 'children of a signal handler are not recorded' handler
 check 'children of a signal handler' handler --follow-forks
 
+# Traces are named after the last program that a child has executed: that of a script is the script, and characters that
+# affect a terminal are replaced. That of the program keeps its name.
+named_traces() {
+    local odd=$'odd\n\e[0m' name
+    mkdir -p scripts && cp "$(type -P sleep)" "$odd" && printf '#!/bin/sh\n%s\n' 'sleep 0.01; :' >scripts/script &&
+        printf '#!/bin/sh\n%s\n' 'exec sleep 0.01' >scripts/executes_another_program && chmod +x scripts/* || return 1
+    rm -f named.trace*
+    # shellcheck disable=SC2016
+    ODD=./$odd gotrace record --follow-forks -o named.trace -- \
+        bash -c '(read -t 0.01 <> <(:)); "$ODD" 0.01; scripts/script; scripts/executes_another_program; :' || return 1
+    gotrace validate -q named.trace named.trace.* || return 1
+    printf '%s\n' named.trace* | sed 's/\.[0-9]*$//' | LC_ALL=C sort | uniq -c | awk '{ print $1, $2 }' | tee named.txt
+    [ "$(cat named.txt)" = "1 named.trace
+2 named.trace.bash
+1 named.trace.odd__[0m
+1 named.trace.script
+2 named.trace.sleep" ]
+}
+check 'names of traces of children' named_traces
+
 # The trace of a child whose parent ends first, and the number in all names. The child reads from a pipe, which its
 # parent closes when it ends.
 orphan() {
@@ -689,7 +709,7 @@ stopped() {
     wait_until compgen -G 'stopped.trace.*' >/dev/null
     kill -TERM $pid
     wait_for $pid
-    [ $? -eq 4 ] && [ ! -e still ] && gotrace validate stopped.trace "stopped.trace.$child" || return 1
+    [ $? -eq 4 ] && [ ! -e still ] && gotrace validate stopped.trace "stopped.trace.sh.$child" || return 1
     : >go
     wait_until [ -e still ]
 }
@@ -821,7 +841,7 @@ replaced() {
         run() {
             ./replaced &
             child=$!
-            until [ -e "replaced.trace.$child" ]; do sleep 0.1; done
+            until [ -e "replaced.trace.replaced.$child" ]; do sleep 0.1; done
         }
         cp f_a replaced; run
         mv f_b replaced; run
