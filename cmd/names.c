@@ -35,6 +35,23 @@ void names_write(out *o, const stacks *s, uint32_t name)
         out_str(o, "...");
 }
 
+void names_write_label(out *o, const stacks *s, uint32_t label)
+{
+    if (!label)
+        return;
+    out_str(o, " (");
+    names_write(o, s, label);
+    out_char(o, ')');
+}
+
+void names_write_json_label(out *o, const stacks *s, uint32_t label)
+{
+    if (!label)
+        return;
+    out_str(o, ",\"label\":");
+    names_write_json(o, s, label);
+}
+
 void names_write_frames(out *o, const stacks *s, uint32_t stack, stack_view view)
 {
     size_t depth = stacks_depth(s, stack), i = 0;

@@ -16,6 +16,10 @@ size_t names_cut(const char *text, size_t size, size_t most);
 /* Write a name with escapes; a long one is cut. */
 void names_write(out *o, const stacks *s, uint32_t name);
 
+/* Write what follows the function of a goroutine with that label; 0: nothing. */
+void names_write_label(out *o, const stacks *s, uint32_t label);      /* (itself) */
+void names_write_json_label(out *o, const stacks *s, uint32_t label); /* ,"label":"itself" */
+
 /* Write the innermost frames of a stack, in a line. */
 void names_write_stack(out *o, const stacks *s, uint32_t stack);
 

@@ -81,6 +81,7 @@ void hit_text(out *o, const char *file, const select_clock *clock, const stacks 
         out_str(o, ", ");
         names_write(o, names, m->function);
     }
+    names_write_label(o, names, m->label);
     if (m->stack) {
         out_str(o, ", ");
         names_write(o, names, stacks_frame_at(names, m->stack, 0)->function);
@@ -167,6 +168,7 @@ void hit_json(out *o, const char *file, const select_clock *clock, const stacks 
     }
     put_id(o, "goroutine", m->goroutine);
     put_name(o, "function", names, m->function);
+    names_write_json_label(o, names, m->label);
     put_own(o, names, m);
     names_write_json_stack(o, names, m->stack);
     out_str(o, "}\n");

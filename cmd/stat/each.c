@@ -57,6 +57,7 @@ static void each_goroutine(void *ctx, const stacks *names, const stat_goroutine 
     out_json_u64(o, g->g.id);
     out_str(o, ",\"name\":");
     names_write_json(o, names, g->g.function);
+    names_write_json_label(o, names, g->g.label);
     each_time(o, "created", base, g->g.created);
     each_time(o, "started", base, g->g.started);
     each_time(o, "ended", base, ended);

@@ -204,6 +204,7 @@ static void json_delay(report *r, const delay *d)
     out_json_u64(r->out, d->slow.id);
     out_str(r->out, ",\"name\":");
     json_name(r, d->slow.function);
+    names_write_json_label(r->out, r->s->stacks, d->slow.label);
     json_slow(r, &d->slow);
     out_str(r->out, ",\"by\":");
     out_json_u64(r->out, d->slow.cause);

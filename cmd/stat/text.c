@@ -345,6 +345,7 @@ static void text_delay(report *r, const delay *d)
     text_fact(r, " from ", w->begin);
     out_printf(r->out, ", goroutine %" PRIu64 " ", w->id);
     text_name(r, w->function);
+    names_write_label(r->out, r->s->stacks, w->label);
     text_file(r, w->trace);
     if (w->cause || w->stack)
         out_printf(r->out, "\n%13smade runnable", "");

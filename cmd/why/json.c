@@ -44,6 +44,7 @@ static void json_goroutine(out *o, const paths *p, uint64_t id, uint32_t functio
         out_str(o, "null");
     out_str(o, ",\"function\":");
     names_write_json(o, p->stacks, function);
+    names_write_json_label(o, p->stacks, states_label_in(&p->labels, id));
 }
 
 /* Members of an object, without a comma before the first. */

@@ -25,7 +25,7 @@ static void text_share(out *o, int64_t ns, const path_interval *i)
     out_printf(o, " %6.1f%%", total > 0 ? 100.0 * (double)ns / (double)total : 0.0);
 }
 
-static void text_goroutine(out *o, const stacks *s, uint64_t id, uint32_t function)
+static void text_goroutine(out *o, const paths *p, uint64_t id, uint32_t function)
 {
     if (id == 0) {
         out_str(o, "no goroutine");
@@ -35,8 +35,9 @@ static void text_goroutine(out *o, const stacks *s, uint64_t id, uint32_t functi
     out_u64(o, id);
     if (function) {
         out_char(o, ' ');
-        names_write(o, s, function);
+        names_write(o, p->stacks, function);
     }
+    names_write_label(o, p->stacks, states_label_in(&p->labels, id));
 }
 
 /* ---- the interval -----------------------------------------------------------------------------
@@ -63,7 +64,7 @@ static void text_heading(out *o, const paths *p, const path_interval *i)
         names_write(o, p->stacks, i->name);
         out_str(o, " of ");
     }
-    text_goroutine(o, p->stacks, i->goroutine, i->function);
+    text_goroutine(o, p, i->goroutine, i->function);
     out_char(o, ':');
     text_times(o, i->begin, i->end);
     if (i->begin != i->whole_begin || i->end != i->whole_end) {
@@ -209,7 +210,7 @@ static void text_row(out *o, const paths *p, const path_interval *i, const path_
     else
         text_share(o, row->end - row->begin, i);
     text_indent(o, row->depth);
-    text_goroutine(o, p->stacks, row->goroutine, row->function);
+    text_goroutine(o, p, row->goroutine, row->function);
     out_str(o, ": ");
     text_state(o, p, row);
     out_char(o, '\n');

@@ -63,6 +63,7 @@ static void write_name(out *o, const paths *p, const path_part *row)
 static void write_details(out *o, const paths *p, const path_part *row)
 {
     names_write(o, p->stacks, row->function);
+    names_write_label(o, p->stacks, states_label_in(&p->labels, row->goroutine));
     if (row->cause)
         out_printf(o,
                    row->kind == PATH_WAITING ? "; ended by goroutine %" PRIu64

@@ -119,6 +119,7 @@ typedef struct slow {
     uint64_t id;       /* of a goroutine or a task */
     uint64_t cause;    /* the goroutine that caused it; 0: none */
     uint32_t function; /* of the goroutine */
+    uint32_t label;    /* of the goroutine of a delay */
     uint32_t stack;    /* where it began */
     uint32_t trace;    /* index of the trace */
 } slow;

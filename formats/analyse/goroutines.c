@@ -295,9 +295,18 @@ static value_set *latencies_of(run *r, uint32_t function)
     return f ? &f->latency : NULL;
 }
 
+/* The last label that a goroutine had is its name, also of what was before. */
+static void label_delays(statistics *s, uint32_t trace, const goroutine *g)
+{
+    for (size_t i = 0; g->label && i < s->worst_count; i++)
+        if (s->worst[i].slow.id == g->id && s->worst[i].slow.trace == trace)
+            s->worst[i].slow.label = g->label;
+}
+
 void stat_latency_early(run *r, stat_goroutine *g)
 {
     statistics *s = r->all;
+    label_delays(s, r->index, &g->g);
     if (g->early.stored == VALUES_NONE)
         return;
     value_set *set = latencies_of(r, g->g.function);

@@ -503,6 +503,7 @@ gotrace_status paths_read(paths *p, gotrace_reader *reader, size_t threads, sele
     stacks_begin(p->stacks, &r.feed);
     int version = gotrace_reader_summary(reader)->version;
     states_init(&r.states, version, p->stacks, sizeof(path_goroutine), &user);
+    r.states.labels = &p->labels;
     selector_init(&r.selector, select, version, &r.feed, p->stacks);
     r.selector.range = (select_range){INT64_MIN, INT64_MAX};
     idmap_init(&r.tasks, sizeof(open_task));
@@ -531,6 +532,7 @@ paths *paths_new(const path_query *query)
     big_array_init(&p->all, sizeof(path_interval), NULL);
     longest_init(&p->longest, query->slowest);
     idmap_init(&p->names, sizeof(path_name));
+    idmap_init(&p->labels, sizeof(uint32_t));
     idmap_init(&p->own.reasons, sizeof(path_reason));
     idmap_init(&p->others.reasons, sizeof(path_reason));
     idmap_init(&p->functions, sizeof(uint32_t));
@@ -554,6 +556,7 @@ void paths_free(paths *p)
     big_array_free(&p->all);
     longest_free(&p->longest);
     idmap_free(&p->names);
+    idmap_free(&p->labels);
     idmap_free(&p->own.reasons);
     idmap_free(&p->others.reasons);
     idmap_free(&p->functions);

@@ -18,6 +18,7 @@ typedef struct moment {
     uint64_t value;     /* of a level: the highest one */
     size_t term;        /* of a level: the number of its term */
     uint32_t function;  /* a name: where the goroutine starts; 0: not known */
+    uint32_t label;     /* a name: its own one; 0: none */
     uint32_t stack;
     uint32_t name;       /* reason, name or category; 0: none */
     uint32_t message_of; /* a name: the message, if it is not here: */

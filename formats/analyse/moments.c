@@ -62,6 +62,12 @@ static uint32_t function_of(const find_run *r, uint64_t id)
     return g ? g->function : 0;
 }
 
+static uint32_t label_of(const find_run *r, uint64_t id)
+{
+    const goroutine *g = states_goroutine(&r->states, id);
+    return g ? g->label : 0;
+}
+
 static inline uint32_t stack_of(find_run *r, const gotrace_event *e)
 {
     return stacks_of(r->stacks, e->stack);
@@ -107,7 +113,8 @@ static void offer_state(find_run *r, const find_goroutine *own, uint8_t kind,
                 .begin = own->begin,
                 .end = r->now,
                 .goroutine = own->g.id,
-                .function = own->g.function};
+                .function = own->g.function,
+                .label = own->g.label};
     if (kind == MOMENT_RUN) {
         m.stack = e && e->goroutine == own->g.id ? stack_of(r, e) : 0;
         m.name = e ? stacks_reason(r->stacks, gotrace_event_reason(e)) : 0;
@@ -153,6 +160,7 @@ static void region_ends(find_run *r, const find_goroutine *own, const open_regio
                                        .end = r->now,
                                        .goroutine = own->g.id,
                                        .function = own->g.function,
+                                       .label = own->g.label,
                                        .stack = region->stack,
                                        .name = region->name});
 }
@@ -218,6 +226,7 @@ static void task_ends(find_run *r, uint64_t id, const open_task *task, bool begu
                            .end = r->now,
                            .goroutine = task->goroutine,
                            .function = function_at_end(r, task->goroutine, task->function),
+                           .label = label_of(r, task->goroutine),
                            .stack = task->stack,
                            .name = task->name,
                            .id = id});
@@ -256,6 +265,7 @@ static void log_event(find_run *r, const gotrace_event *e)
                            .end = r->now,
                            .goroutine = e->goroutine,
                            .function = function_of(r, e->goroutine),
+                           .label = label_of(r, e->goroutine),
                            .stack = stack_of(r, e),
                            .name = stacks_name(r->stacks, gotrace_event_details(e)->text,
                                                gotrace_event_details(e)->text_size),
@@ -284,6 +294,7 @@ static moment moment_of(find_run *r, moment_kind kind, const gotrace_event *e)
                     .begin = r->now,
                     .goroutine = e->goroutine,
                     .function = function_of(r, e->goroutine),
+                    .label = label_of(r, e->goroutine),
                     .stack = stack_of(r, e)};
 }
 

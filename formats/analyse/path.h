@@ -111,6 +111,7 @@ typedef struct paths {
     uint64_t matched; /* intervals that match */
     uint64_t ids;     /* tasks, regions or goroutines in the time range that are selected */
     idmap names;      /* path_name */
+    idmap labels;     /* states.labels */
     bool failed;      /* memory was refused */
     /* Of the last walk: */
     int64_t until;    /* the end of the part in the time range */

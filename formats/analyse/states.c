@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/common/labels.h"
+
 /* A change of a goroutine's state. Passed by value: that takes two registers. */
 typedef struct change {
     uint64_t id;
@@ -323,6 +325,20 @@ static void begin(states *s)
     s->base = s->v1 ? 0 : (int64_t)gotrace_reader_summary(s->stacks->source->reader)->start;
 }
 
+/* The event has a label of the goroutine. */
+static void set_label(states *s, uint64_t id, const gotrace_details *d)
+{
+    goroutine *g = states_goroutine(s, id);
+    const size_t size = g ? label_shown(d->text, d->text_size) : 0;
+    if (size == 0)
+        return;
+    g->label = stacks_name(s->stacks, d->text, size);
+    uint32_t *label = s->labels ? idmap_insert(s->labels, id) : NULL;
+    if (label)
+        *label = g->label;
+    s->failed |= s->labels && !label;
+}
+
 void states_event(states *s, const gotrace_event *e)
 {
     /* Not an event of the program: after the last one it would make the trace longer. */
@@ -334,11 +350,15 @@ void states_event(states *s, const gotrace_event *e)
         begin(s);
     if (s->v1) {
         event_v1(s, e);
+        if (e->kind == GOTRACE_KIND_TRANSITION && e->resource == GOTRACE_RESOURCE_GOROUTINE)
+            set_label(s, e->subject, gotrace_event_details(e));
         return;
     }
     states_advance(s, e->time);
     if (e->kind == GOTRACE_KIND_TRANSITION)
         transition(s, e);
+    else if (e->kind == GOTRACE_KIND_LABEL)
+        set_label(s, e->goroutine, gotrace_event_details(e));
 }
 
 uint32_t states_stop_reason(states *s, const char *reason)

@@ -43,6 +43,7 @@ typedef struct goroutine {
     uint64_t id;
     int64_t created, started; /* started: its first run; STATES_NEVER before it */
     uint32_t function;        /* a name: where it starts; 0: not known */
+    uint32_t label;           /* a name: its own one (labels.h); 0: none */
     interval current;         /* end and next are not set */
     bool named;               /* function is final: from a stack of the goroutine itself */
     int64_t syscall_proc;     /* on which its system call began, or GOTRACE_NO_PROC */
@@ -68,6 +69,7 @@ typedef struct states {
     stacks *stacks;
     idmap goroutines;    /* goroutine and the user's members */
     idmap procs;         /* the goroutine whose system call began there, by proc */
+    idmap *labels;       /* uint32_t: labels by goroutine, also of those that ended; NULL: none */
     int64_t from, until; /* the time range, see states_restrict */
     int64_t clock;       /* of the last event */
     int64_t time;        /* the same, within the time range */
@@ -121,6 +123,13 @@ static inline int64_t states_go_time(int64_t base, int64_t time)
 static inline goroutine *states_goroutine(const states *s, uint64_t id)
 {
     return id ? idmap_find(&s->goroutines, id) : NULL;
+}
+
+/* The label of a goroutine in states.labels; 0: none. */
+static inline uint32_t states_label_in(const idmap *labels, uint64_t id)
+{
+    const uint32_t *label = id ? idmap_find(labels, id) : NULL;
+    return label ? *label : 0;
 }
 
 /* ---- what states_event does with most events, to be inlined -----------------------------------

@@ -69,6 +69,15 @@ void html_name(html *h, uint32_t name)
         out_str(h->out, "(unknown)");
 }
 
+void html_label(html *h, uint32_t label)
+{
+    if (!label)
+        return;
+    out_str(h->out, " (");
+    html_name(h, label);
+    out_char(h->out, ')');
+}
+
 void html_stack(html *h, uint32_t stack)
 {
     html_frames(h, stack, (stack_view){.frames = STACK_FRAMES});

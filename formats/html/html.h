@@ -79,6 +79,8 @@ void html_text(out *o, const char *text, size_t size, size_t most);
 /* The same within a JSON string in an element <script>. */
 void html_json_text(out *o, const char *text, size_t size, size_t most);
 void html_name(html *h, uint32_t name);
+/* What follows the function of a goroutine with that label; 0: nothing. */
+void html_label(html *h, uint32_t label);
 /* The innermost frames of a stack. */
 void html_stack(html *h, uint32_t stack);
 void html_frames(html *h, uint32_t stack, stack_view view);

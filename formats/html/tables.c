@@ -214,6 +214,7 @@ void html_scheduling(html *h)
         html_cell_time(o, w->begin);
         html_cell_id(o, w->id);
         put_name_cell(h, w->function);
+        html_label(h, w->label);
         if (w->cause)
             html_cell_id(o, w->cause);
         else

@@ -16,6 +16,7 @@ static void add_goroutine(void *ctx, const stacks *names, const stat_goroutine *
         [goroutines_trace] = name_cell(t, TABLE_goroutines, t->name),
         [goroutines_g] = (int64_t)g->g.id,
         [goroutines_function] = name_cell(t, TABLE_goroutines, g->g.function),
+        [goroutines_label] = name_cell(t, TABLE_goroutines, g->g.label),
         [goroutines_created_ns] = g->g.created,
         [goroutines_started_ns] = time_cell(g->g.started),
         [goroutines_ended_ns] = time_cell(ended),

@@ -63,6 +63,7 @@
     C(t, trace, TEXT, NEEDED)                                                                      \
     C(t, g, INT, NEEDED)                                                                           \
     C(t, function, TEXT, NULLS | FIRST)                                                            \
+    C(t, label, TEXT, NULLS)                                                                       \
     C(t, created_ns, TIME, NEEDED | THEN)                                                          \
     C(t, started_ns, TIME, NULLS)                                                                  \
     C(t, ended_ns, TIME, NULLS)                                                                    \

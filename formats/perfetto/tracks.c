@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "formats/perfetto/perfetto.h"
+#include "formats/common/labels.h"
 #include "formats/common/utf8.h"
 #include "core/hash.h"
 #include "formats/common/vector.h"
@@ -41,11 +42,11 @@ enum {
     COUNTER_UNIT = 3,
 };
 
-enum { LONGEST_FUNCTION = 1024, LONGEST_LABEL = 64 };
+enum { LONGEST_FUNCTION = 1024 };
 
 /* A name made of a number and the shortened name of a function. */
 typedef struct label {
-    char text[LONGEST_FUNCTION + LONGEST_LABEL + 64];
+    char text[LONGEST_FUNCTION + LABEL_MOST + 64];
     size_t size;
 } label;
 
@@ -371,16 +372,12 @@ void track_goroutine(perfetto *p, uint64_t id, perfetto_goroutine *g)
         describe_user(p, g);
 }
 
-/* The runtime labels the workers of its garbage collector, for a run each; Go's reader finds them
- * by how the labels begin (internal/trace/gc.go). Others are names of threads, from `gotrace
- * record`. */
 void track_labelled(perfetto *p, uint64_t id, perfetto_goroutine *g, const char *text, size_t size)
 {
-    static const char worker[] = "GC ";
-    if (size == 0 || (size >= sizeof worker - 1 && memcmp(text, worker, sizeof worker - 1) == 0))
+    const size_t shown = label_shown(text, size);
+    if (shown == 0)
         return;
-    const perfetto_function *given = shared_function(
-        p, text, utf8_valid_prefix(text, size < LONGEST_LABEL ? size : LONGEST_LABEL));
+    const perfetto_function *given = shared_function(p, text, shown);
     if (given != g->label) {
         g->label = given;
         track_goroutine(p, id, g);

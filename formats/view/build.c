@@ -661,6 +661,7 @@ gotrace_status view_build(view *v, gotrace_reader *reader, size_t threads)
     stacks_begin(v->names, &b.feed);
     states_init(&b.states, gotrace_reader_summary(reader)->version, v->names, sizeof(viewed),
                 &user);
+    b.states.labels = &v->labels;
     idmap_init(&b.crowds, sizeof(crowd));
     idmap_init(&b.types, sizeof(crowd));
     idmap_init(&b.tasks, sizeof(viewed_task));

@@ -1,5 +1,7 @@
 /* index.c - an index, and who may use it. */
 #include "formats/view/index.h"
+
+#include "formats/analyse/states.h"
 #include "formats/view/levels.h"
 
 #include <errno.h>
@@ -13,6 +15,7 @@ view *view_new(void)
     levels_init(&v->levels);
     pthread_mutex_init(&v->lock, NULL);
     pthread_cond_init(&v->none_waits, NULL);
+    idmap_init(&v->labels, sizeof(uint32_t));
     v->names = stacks_new(STACKS_BY_LINE);
     if (v->names)
         return v;
@@ -27,6 +30,7 @@ void view_free(view *v)
     levels_free(&v->levels);
     if (v->names)
         stacks_free(v->names);
+    idmap_free(&v->labels);
     pthread_cond_destroy(&v->none_waits);
     pthread_mutex_destroy(&v->lock);
     free(v);
@@ -67,4 +71,9 @@ view_progress view_progress_of(const view *v)
 const stacks *view_names(const view *v)
 {
     return v->names;
+}
+
+uint32_t view_label(const view *v, uint64_t id)
+{
+    return states_label_in(&v->labels, id);
 }

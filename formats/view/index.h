@@ -10,6 +10,7 @@
 struct view {
     levels levels;
     stacks *names;
+    idmap labels; /* states.labels */
     view_progress progress;
     /* The builder has the lock, except while others wait. */
     pthread_mutex_t lock;

@@ -55,6 +55,13 @@ typedef struct view_stretch {
     bool summed;     /* it is not just one interval of the track */
 } view_stretch;
 
+/* Whether the id of such a track is that of a goroutine. */
+static inline bool view_is_of_goroutine(view_kind kind)
+{
+    return kind == VIEW_GOROUTINE || kind == VIEW_WAKES ||
+           (kind >= VIEW_REGION && kind <= VIEW_REGION_4);
+}
+
 typedef struct view view;
 
 /* from: when the shown times begin, to until; pixel: the time that is too short to be seen, ns;
@@ -105,6 +112,9 @@ view_progress view_progress_of(const view *v);
 
 /* The names of groups, reasons, types and functions, and the stacks. */
 const stacks *view_names(const view *v);
+
+/* The label of a goroutine, a name (labels.h); 0: it has none. */
+uint32_t view_label(const view *v, uint64_t id);
 
 /* Calls `each` for the stretches of the track that have a part in the window, in the order of their
  * begin; false from it ends that. Returns false, with errno, if memory or reading the file failed,

@@ -265,7 +265,7 @@ check 'a thread of a function without a name' named ./unnamed plain own_name
 check 'a thread of an unknown function' named ./opaque plain own_name
 
 # named_later VERSION: names that threads are given, by themselves or by others, are labels of their goroutines, and
-# shown by Perfetto. Before 1.22 a label comes with the next start. Those of Go's garbage collector begin with "GC ".
+# shown by Perfetto and stat. Before 1.22 a label comes with the next start. Those of Go's garbage collector begin with "GC ".
 named_later() {
     local name
     gotrace record --go "1.$1" -o names.trace -- ./names && gotrace validate names.trace &&
@@ -275,6 +275,15 @@ named_later() {
         'G4 is_named (by another)' 'G5 renames (fifteen letters)' 'G6 parent (inherited)'; do
         grep -qaF "$name" names.pftrace || { echo "no $name"; return 1; }
     done
+    gotrace stat --json --each names.trace | jq -r 'select(.kind == "goroutine" and .id < 7) | "G\(.id) \(.label)"' | sort >names.rows
+    diff names.rows - <<'NAMES' || return 1
+G1 main thread
+G2 itself
+G3 thread GC Thread#0
+G4 by another
+G5 fifteen letters
+G6 inherited
+NAMES
     [ "$(grep -aoE 'G[78] has_no_name [(][a-z]*[)]' names.pftrace | sort -u | wc -l)" -eq 1 ]
 }
 for version in 8 21 26; do

@@ -403,7 +403,7 @@ class Trace:
                 wanted.append(theirs(s))
             return got, wanted
         for table, names in (
-                ('goroutines', (('g', lambda s: number(s['id'])), ('function', lambda s: s['name'] or None),
+                ('goroutines', (('g', lambda s: number(s['id'])), ('function', lambda s: s['name'] or None), ('label', lambda s: s.get('label')),
                                 ('created_ns', lambda s: time(s['created'])),
                                 ('started_ns', lambda s: time(s['started'])),
                                 ('ended_ns', lambda s: time(s['ended'])))),

@@ -225,6 +225,31 @@ ends() {
     done
 }
 
+# Labels of goroutines, not those of the garbage collector's workers: in tracks, intervals, paths and moments.
+labels() {
+    "$gotrace" synth -o labels.trace <<'TRACE' || return
+Trace Go1.26 level=meaning
+ProcStatus t=0 m=7 p=0 pstatus=running
+GoStatus t=0 on_m=7 p=0 g=1 m=7 gstatus=running
+GoLabel t=100 m=7 p=0 g=1 label_string="boss"
+GoCreate t=200 m=7 p=0 g=1 new_g=2 new_stack="main.work /src/a.go:7"
+GoBlock t=1000 m=7 p=0 g=1 reason_string="sync"
+GoStart t=1100 m=7 p=0 g=2
+GoLabel t=1200 m=7 p=0 g=2 label_string="GC (idle)"
+GoUnblock t=2000 m=7 p=0 on_g=2 g=1
+GoDestroy t=2100 m=7 p=0 g=2
+GoStart t=3000 m=7 p=0 g=1
+GoDestroy t=4000 m=7 p=0 g=1
+TRACE
+    serve labelled labels.trace && complete || return
+    [ "$(ask '/api/1/tracks?kind=0&sort=id' | jq -c '[.tracks[] | [.id, .label]]')" = '[["1","boss"],["2",null]]' ] &&
+        has '.tracks | map(.label) == [null, null]' '/api/1/tracks?kind=10' && has '.label == "boss"' '/api/1/interval?kind=0&id=1&at=500' &&
+        has '.label == null and .wakes[0].label == "boss"' '/api/1/interval?kind=0&id=2&at=1500' &&
+        has '.label == null and .cause.label == "boss"' '/api/1/interval?kind=0&id=2&at=500' && has '.goroutine == "1" and .label == "boss"' '/api/1/interval?kind=1&id=0&at=500' &&
+        has '.parts | map([.goroutine, .label]) | unique == [["1", "boss"], ["2", null]]' '/api/1/path?goroutine=1&from=0&until=3500' || return
+    [ "$(answers search 'where=run' | jq -c '[.moments[] | [.goroutine, .label]] | unique')" = '[["1","boss"],["2",null]]' ] && end TERM 0
+}
+
 damaged() {
     head -c 6000 app.trace >cut.trace
     serve damaged cut.trace && complete || return
@@ -378,6 +403,7 @@ check 'SIGINT' end INT 0
 check 'questions while the trace is read' while_indexing
 check 'signals while the trace is read' ends_while_reading
 check 'signals' ends
+check 'labels of goroutines' labels
 check 'a damaged trace' damaged
 check 'the gaps of a damaged trace' finds_gaps
 check 'what is no trace, and wrong options' not_shown

@@ -311,6 +311,15 @@ void put_id(out *o, uint64_t id)
     out_char(o, '"');
 }
 
+void put_label(out *o, const view *v, uint64_t id)
+{
+    const uint32_t label = view_label(v, id);
+    if (!label)
+        return;
+    out_str(o, ",\"label\":");
+    put_name(o, view_names(v), label);
+}
+
 uint32_t track_name(const stacks *names, const view_track *t)
 {
     const bool of_id = t->kind == VIEW_GROUP || t->kind == VIEW_TASKS;

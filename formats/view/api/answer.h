@@ -107,6 +107,8 @@ void put_text(out *o, const char *text);
 void put_name(out *o, const stacks *names, uint32_t name);
 void put_frames(out *o, const stacks *names, uint32_t stack);
 void put_id(out *o, uint64_t id);
+/* ,"label":"..." if the goroutine has one. */
+void put_label(out *o, const view *v, uint64_t id);
 void put_track_name(out *o, const stacks *names, const view_track *t);
 
 /* The name of a track in names; 0: it has none there. */

@@ -63,6 +63,7 @@ static void put_goroutine(answer *q, uint64_t id, int64_t time)
     put_id(q->out, id);
     out_str(q->out, ",\"name\":");
     put_name(q->out, view_names(v), q->failed ? 0 : group);
+    put_label(q->out, v, id);
 }
 
 /* Who made it runnable, or created it. */
@@ -193,6 +194,8 @@ static void put_interval(answer *q, view_track *t, const sought *to)
         q->failed |= !view_group_of(q->api->index, t->kind, t->id, s->begin, &t->group);
         out_str(o, "\"goroutine\":null,\"name\":");
         put_track_name(o, names, t);
+        if (view_is_of_goroutine(t->kind))
+            put_label(o, q->api->index, t->id);
     }
     out_char(o, '}');
 }

@@ -429,12 +429,14 @@ static void walk(path_walk *p, uint64_t id)
 /* ---- the answer -------------------------------------------------------------------------------
  */
 
-static void put_part(out *o, const stacks *names, const path_row *x)
+static void put_part(out *o, const view *v, const path_row *x)
 {
+    const stacks *names = view_names(v);
     out_str(o, "{\"goroutine\":");
     put_id(o, x->of->goroutine);
     out_str(o, ",\"name\":");
     put_name(o, names, x->of->group);
+    put_label(o, v, x->of->goroutine);
     out_printf(o, ",\"begin\":%" PRId64 ",\"end\":%" PRId64 ",\"depth\":%" PRIu32, x->begin, x->end,
                x->depth);
     out_str(o, x->spans ? ",\"spans\":true,\"state\":" : ",\"spans\":false,\"state\":");
@@ -452,7 +454,7 @@ static void put_parts(answer *q, const path_walk *p)
     view_lock(p->view);
     out_printf(q->out, "{\"complete\":%s,\"parts\":[", p->too_long ? "false" : "true");
     for (size_t n = p->part_count; n-- > 0;) {
-        put_part(q->out, view_names(p->view), &p->parts[n]);
+        put_part(q->out, p->view, &p->parts[n]);
         out_str(q->out, n ? "," : "");
     }
     out_str(q->out, "]}");

@@ -36,6 +36,8 @@ static void put_moment(out *o, const stacks *names, const moment *m)
     else
         out_str(o, "null");
     put_named(o, "name", names, m->function);
+    if (m->label)
+        put_named(o, "label", names, m->label);
     put_named(o, "function", names, m->stack ? stacks_frame_at(names, m->stack, 0)->function : 0);
     if (m->kind == MOMENT_LOG) {
         size_t size;

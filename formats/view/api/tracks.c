@@ -116,12 +116,14 @@ static bool add_sums(void *ctx, const view_stretch *s)
     return true;
 }
 
-static void put_track(out *o, const stacks *names, const view_listed *t)
+static void put_track(out *o, const view *v, const view_listed *t)
 {
     out_str(o, "{\"id\":");
     put_id(o, t->track.id);
     out_printf(o, ",\"group\":%" PRIu32 ",\"name\":", t->track.group);
-    put_track_name(o, names, &t->track);
+    put_track_name(o, view_names(v), &t->track);
+    if (view_is_of_goroutine(t->track.kind))
+        put_label(o, v, t->track.id);
     out_printf(o, ",\"begin\":%" PRId64 ",\"end\":%" PRId64 ",\"count\":%" PRIu64 ",\"ns\":[",
                t->begin, t->end, t->count);
     for (size_t k = 0; k < DO_KINDS; k++)
@@ -141,7 +143,7 @@ static void put_page(answer *q, const track_list *l, view_kind kind, const view_
         else
             q->failed = !view_stretches(q->api->index, &t.track, w, add_sums, &t);
         out_str(q->out, n > offset ? "," : "");
-        put_track(q->out, l->names, &t);
+        put_track(q->out, q->api->index, &t);
     }
     out_str(q->out, "]}");
 }

@@ -52,6 +52,9 @@ export const titleOf = (kind, id, name) => {
   return letter === undefined ? name || String(id) : name && kind !== PROC && kind !== THREAD ? `${letter}${id} ${name}` : `${letter}${id}`;
 };
 
+// The function where a goroutine starts, and its label.
+export const nameOf = ({ name, label }) => label ? `${name} (${label})`.trim() : name;
+
 export const copy = async (text) => {
   try {
     await navigator.clipboard.writeText(text);

@@ -494,7 +494,8 @@ export class Input {
       return;
     }
     const named = ({ name }) => name.toLowerCase().includes(text);
-    const results = [...app.rows.groups().filter(named).map((track) => ({ kind: GROUP, track, what: 'function' })),
+    const labelled = app.labelled.filter(({ label }) => label.toLowerCase().includes(text)).map(({ id, begin, end }) => ({ kind: GOROUTINE, id, what: 'goroutine', begin, end }));
+    const results = [...labelled, ...app.rows.groups().filter(named).map((track) => ({ kind: GROUP, track, what: 'function' })),
       ...app.rows.types().filter(named).map((track) => ({ kind: TYPE, track, what: 'task type' }))].slice(0, FOUND);
     const [, id] = /^(?:g|task\s*)?(\d{1,19})$/.exec(text) ?? [];
     if (id !== undefined)
@@ -526,7 +527,7 @@ export class Input {
       this.choose(result);
     } }, make('span', {}, result.where || titleOf(result.kind, result.id, result.track?.name ?? this.app.goroutineName(result.id)) || 'not known'), make('span', {}, result.what))));
     if (results?.length === 0)
-      this.found.append(make('p', {}, 'No goroutine id, start function or task type matches, and it is no expression.'));
+      this.found.append(make('p', {}, 'No goroutine, start function or task type matches, and it is no expression.'));
     this.markActive();
   }
 
@@ -578,7 +579,7 @@ export class Input {
       ...key('A D', 'earlier and later; also \u2190 \u2192, Shift + wheel, a horizontal wheel, or drag'),
       ...key('\u2191 \u2193', 'choose a row; the wheel scrolls the rows'), ...key('Enter Space', 'fold or unfold the row; Enter selects what it does in the middle'),
       ...key(', .', 'previous and next interval of the selected track'), ...key('f', 'fit the selection into the window; a double click does, too'),
-      ...key('0', 'the whole trace'), ...key('o', 'list only goroutines and tasks that are in the window'), ...key('Home End', 'begin and end of the trace'), ...key('/', 'search goroutines by id, functions and tasks by name, or moments: wait(sync) > 10ms'), ...key('n', 'next moment that was found; Shift + n: the one before'),
+      ...key('0', 'the whole trace'), ...key('o', 'list only goroutines and tasks that are in the window'), ...key('Home End', 'begin and end of the trace'), ...key('/', 'search goroutines by id or label, functions and tasks by name, or moments: wait(sync) > 10ms'), ...key('n', 'next moment that was found; Shift + n: the one before'),
       ...key('r', 'select a range: sums of what the rows do; also Shift + drag. Shift + \u2190 \u2192 changes it'),
       ...key('p', 'critical path of the selection'), ...key('g', 'show the goroutine of the selection at the top'), ...key('c', 'copy a link to this view'),
       ...key('Escape', 'give up the range, the path, the selection, the pinned rows'), ...(this.app.pane ? [...key('i', 'details and findings'), ...key('F6', 'the next pane; Shift + F6: the one before')] : []), ...key('?', 'this help')),

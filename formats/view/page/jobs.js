@@ -2,7 +2,7 @@
 // finds, and the statistics and the flame graph of a range.
 import { askJson } from './api.js';
 import { hash } from './draw.js';
-import { command, counted, duration, GOROUTINE, make, moment, number, RANGE, TASK, titleOf, whole } from './format.js';
+import { command, counted, duration, GOROUTINE, make, moment, nameOf, number, RANGE, TASK, titleOf, whole } from './format.js';
 
 const AGAIN = 250, ROW = 16, SHOWN = 200;
 const PROFILES = { wall: 'all time', cpu: 'CPU samples', offcpu: 'not running', sync: 'channels and locks', syscall: 'system calls', net: 'network', sched: 'scheduler' };
@@ -59,7 +59,7 @@ export class Search {
         return;
       this.answer = answer;
       this.list = answer.moments;
-      this.list.forEach(({ goroutine, name }) => goroutine && app.nameGoroutine(goroutine, name));
+      this.list.forEach((one) => one.goroutine && app.nameGoroutine(one.goroutine, one));
       this.show([]);
     } catch (error) {
       if (this.where === where)
@@ -103,9 +103,9 @@ export class Search {
       answer && answer.total > this.list.length ? make('p', { class: 'dim' }, `The first ${number(this.list.length)} are listed.`) : null];
   }
 
-  row({ what, begin, ns, goroutine, name, text, function: place, value }, n) {
+  row({ what, begin, ns, goroutine, name, label, text, function: place, value }, n) {
     return make('tr', { id: `moment-${n}`, class: n === this.at ? 'current' : false }, make('td', { class: 'n' }, this.app.panel.go(moment(begin), () => this.go(n))), make('td', { class: 'n' }, duration(ns)),
-      make('td', {}, what), make('td', { class: 'name' }, [goroutine && titleOf(GOROUTINE, goroutine, name), value && number(value), text, place].filter(Boolean).join(' \u00b7 ')));
+      make('td', {}, what), make('td', { class: 'name' }, [goroutine && titleOf(GOROUTINE, goroutine, nameOf({ name, label })), value && number(value), text, place].filter(Boolean).join(' \u00b7 ')));
   }
 }
 

@@ -1,6 +1,6 @@
 // panel.js - the panel below: the selected interval, a range, the findings, the problems of the trace.
 import { askJson, askStack, askWindow } from './api.js';
-import { command, copy, duration, element, GOROUTINE, GROUP, make, moment, number, PROC, RANGE, REGION, share, STATES, TASK, THREAD, titleOf, TYPE, whole } from './format.js';
+import { command, copy, duration, element, GOROUTINE, GROUP, make, moment, nameOf, number, PROC, RANGE, REGION, share, STATES, TASK, THREAD, titleOf, TYPE, whole } from './format.js';
 import { report } from './stored.js';
 
 const TABS = { details: 'Selection', range: 'Range', stat: 'Statistics', moments: 'Moments', findings: 'Findings', problems: 'Problems' };
@@ -81,9 +81,9 @@ export class Panel {
       ['Reason', detail.reason && (isRegion || kind === TASK ? '' : detail.reason)], ['Region', isRegion ? detail.reason : ''],
       ['Proc', detail.proc !== null && detail.proc !== undefined && kind !== PROC ? this.go(`P${detail.proc}`, () => app.select({ kind: PROC, id: detail.proc, at: detail.begin }, true)) : ''],
       ['Goroutine', detail.goroutine && kind !== GOROUTINE ? this.go(titleOf(GOROUTINE, detail.goroutine, app.goroutineName(detail.goroutine)), () => this.showGoroutine()) : ''],
-      ['Made runnable by', detail.waker ? this.go(titleOf(GOROUTINE, detail.waker.goroutine, detail.waker.name), () => app.select({ kind: GOROUTINE, id: detail.waker.goroutine, at: Math.max(app.trace.begin, detail.waker.time - 1) }, true)) : '']];
+      ['Made runnable by', detail.waker ? this.go(titleOf(GOROUTINE, detail.waker.goroutine, nameOf(detail.waker)), () => app.select({ kind: GOROUTINE, id: detail.waker.goroutine, at: Math.max(app.trace.begin, detail.waker.time - 1) }, true)) : '']];
     return [make('div', { class: 'title' }, state ? make('i', { class: `swatch s${detail.state}` }) : null,
-      `${kind === RANGE ? app.rangeName(id) : titleOf(kind, id, detail.name || app.goroutineName(id))}${state ? `: ${app.stateName(detail.state)}` : ''}`),
+      `${kind === RANGE ? app.rangeName(id) : titleOf(kind, id, nameOf(detail) || app.goroutineName(id))}${state ? `: ${app.stateName(detail.state)}` : ''}`),
     make('dl', {}, ...rows.filter(([, value]) => value).flatMap(([name, value]) => [make('dt', {}, name), make('dd', {}, value)])),
     make('div', { class: 'tools' }, this.goroutineOf(selected, detail) ? this.tool('Show goroutine', () => this.showGoroutine(), 'Pin it at the top (g)') : null,
       this.goroutineOf(selected, detail) ? this.tool('Critical path', () => this.pathOfSelection(), 'What it waited for, in this time or in the selected range (p)') : null,
@@ -147,7 +147,7 @@ export class Panel {
     if (!wakes.length)
       return [];
     return [make('h2', {}, `It made runnable (${number(count ?? wakes.length)})`), make('ol', { class: 'stack' }, ...wakes.map((wake) => make('li', {},
-      this.go(titleOf(GOROUTINE, wake.goroutine, wake.name), () => this.app.select({ kind: GOROUTINE, id: wake.goroutine, at: wake.time }, true)), ` at ${moment(wake.time)}`)))];
+      this.go(titleOf(GOROUTINE, wake.goroutine, nameOf(wake)), () => this.app.select({ kind: GOROUTINE, id: wake.goroutine, at: wake.time }, true)), ` at ${moment(wake.time)}`)))];
   }
 
   pathContent() {
@@ -158,7 +158,7 @@ export class Panel {
     return [make('h2', {}, `Critical path of G${path.goroutine}, ${duration(path.until - path.from)}`), !parts ? make('p', { class: 'empty' }, 'Loading \u2026')
       : make('table', {}, ...parts.slice(0, 200).map((part) => make('tr', { class: part.spans ? 'dim' : false }, make('td', { class: 'n' }, duration(part.end - part.begin)),
         make('td', { class: `depth${Math.min(8, part.depth)}` }, make('i', { class: `swatch s${part.state ?? 11}` }), ` ${part.state === null ? 'not known' : this.app.stateName(part.state)}`),
-        make('td', { class: 'name', title: part.name }, this.go(`G${part.goroutine}`, () => this.app.select({ kind: GOROUTINE, id: part.goroutine, at: part.begin }, true)), part.reason ? ` ${part.reason}` : '')))),
+        make('td', { class: 'name', title: nameOf(part) }, this.go(`G${part.goroutine}`, () => this.app.select({ kind: GOROUTINE, id: part.goroutine, at: part.begin }, true)), part.reason ? ` ${part.reason}` : '')))),
     make('div', { class: 'tools' }, this.tool('Copy command', () => this.copyCommand(this.commandOfPath())), this.tool('Close path', () => this.app.showPath(null)))];
   }
 

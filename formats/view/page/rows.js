@@ -27,7 +27,7 @@ class List {
       this.total = total;
       this.pages.set(page, tracks);
       if (this.kind === GOROUTINE)
-        tracks.forEach(({ id, name }) => this.app.nameGoroutine(id, name));
+        tracks.forEach((track) => this.app.nameGoroutine(track.id, track));
       if (page === 0)
         await this.findLanes();
     } catch (error) {

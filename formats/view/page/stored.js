@@ -1,5 +1,5 @@
 // stored.js - answers from the data in a report, where there is no program to ask (timeline.c).
-import { GOROUTINE, PROC, TASK, THREAD } from './format.js';
+import { GOROUTINE, nameOf, PROC, TASK, THREAD } from './format.js';
 import { Bytes, Stretches, TILE, tileOf } from './stretches.js';
 
 // The window of the report in which this page is a frame; null: it is the page of `gotrace view`.
@@ -24,7 +24,7 @@ class Stored {
     for (const entry of [...this.entries.keys()].filter((name) => name.startsWith('names ')))
       this.json(entry).forEach((name, n) => this.names.set(entry.slice(6).split(',')[n], name));
     this.lists = Array.from({ length: 15 }, (_, kind) => this.entries.has(`tracks ${kind}`) ? this.json(`tracks ${kind}`).tracks : []);
-    this.goroutines = new Map(this.lists[GOROUTINE].map(({ id, name }) => [id, name]));
+    this.goroutines = new Map(this.lists[GOROUTINE].map((track) => [track.id, nameOf(track)]));
     this.trace = this.json('trace');
     this.top = 0;
     while (!this.entries.has(`12:0 ${this.top} 0`) && this.top < 50)

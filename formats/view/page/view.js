@@ -2,7 +2,7 @@
 // that draws it.
 import { askJson, askWindow, Names, Tiles } from './api.js';
 import { Drawing } from './draw.js';
-import { bytes, duration, element, GOROUTINE, GROUP, METRIC, moment, number, REGION, SAMPLES, TASK, titleOf, whole } from './format.js';
+import { bytes, duration, element, GOROUTINE, GROUP, METRIC, moment, nameOf, number, REGION, SAMPLES, TASK, titleOf, whole } from './format.js';
 import { Input } from './input.js';
 import { isExpression, Search, Statistics } from './jobs.js';
 import { Panel } from './panel.js';
@@ -21,6 +21,7 @@ class App {
     this.pane = null;
     this.state = this.firstState();
     this.goroutines = new Map();
+    this.labelled = [];
     this.pinLanes = new Map();
     this.findings = [];
     this.epoch = 0;
@@ -129,20 +130,21 @@ class App {
 
   // ---- names -------------------------------------------------------------------------------------
 
-  // Those that procs most often run.
+  // Those that cost most; those of them with labels can be found by these.
   async nameMany() {
     try {
       const { tracks } = await askJson('tracks', { kind: GOROUTINE, sort: 'cost', limit: 1000 });
-      tracks.forEach(({ id, name }) => this.nameGoroutine(id, name));
+      tracks.forEach((track) => this.nameGoroutine(track.id, track));
+      this.labelled = tracks.filter(({ label }) => label);
     } catch (error) {
       this.report(error);
     }
     this.draw();
   }
 
-  nameGoroutine(id, name) {
+  nameGoroutine(id, named) {
     if (this.goroutines.size < 200000)
-      this.goroutines.set(String(id), name);
+      this.goroutines.set(String(id), nameOf(named));
   }
 
   goroutineName(id) {
@@ -257,7 +259,7 @@ class App {
       this.pinLanes.set(id, lanes.filter((lane) => lane.length).length);
       const [track] = await askWindow([`${GOROUTINE}:${id}`], begin, end, Math.ceil((end - begin) / 100));
       if (!this.goroutineName(id) && track.length)
-        this.nameGoroutine(id, (await askJson('interval', { kind: GOROUTINE, id, at: whole(Math.max(begin, track.begin[0])) })).name ?? '');
+        this.nameGoroutine(id, await askJson('interval', { kind: GOROUTINE, id, at: whole(Math.max(begin, track.begin[0])) }));
     } catch (error) {
       this.report(error);
     }
@@ -282,7 +284,7 @@ class App {
       this.detail = detail;
       if (reveal)
         this.reveal(detail.begin, detail.end - detail.begin);
-      this.say(`${titleOf(selected.kind, selected.id, detail.name)}: ${this.stateName(detail.state)} ${detail.reason ?? ''}, ${duration(detail.end - detail.begin)}`, true);
+      this.say(`${titleOf(selected.kind, selected.id, nameOf(detail))}: ${this.stateName(detail.state)} ${detail.reason ?? ''}, ${duration(detail.end - detail.begin)}`, true);
     } catch (error) {
       if (this.state.selected === selected)
         this.detail = { missing: error.message, wakes: [], begin: selected.at, end: selected.at };
@@ -297,7 +299,7 @@ class App {
     detail.wakes ??= [];
     if (kind !== GOROUTINE)
       return detail;
-    this.nameGoroutine(id, detail.name);
+    this.nameGoroutine(id, detail);
     if (detail.cause)
       detail.waker = { ...detail.cause, time: detail.begin };
     else if (detail.state >= 4 && detail.end < this.trace.end) {
@@ -330,7 +332,7 @@ class App {
       if (this.state.path !== wanted)
         return;
       this.path = parts;
-      parts.forEach(({ goroutine: id, name }) => this.nameGoroutine(id, name));
+      parts.forEach((part) => this.nameGoroutine(part.goroutine, part));
       const ids = new Set([goroutine, ...parts.filter(({ spans }) => !spans).map((part) => part.goroutine)]);
       await this.pin([...ids].slice(0, 12));
     } catch (error) {
@@ -572,12 +574,12 @@ class App {
 
   titleOf({ kind, id, track, depth }) {
     if (depth === 2)
-      return titleOf(kind, id, '');
+      return titleOf(kind, id, nameOf({ name: '', label: track.label }));
     if (kind === SAMPLES)
       return 'CPU samples';
     if (kind >= METRIC && !track.name)
       return kind === GROUP ? 'start not known' : 'not known';
-    return titleOf(kind, id, kind === GOROUTINE ? track.name || this.goroutineName(id) : track.name);
+    return titleOf(kind, id, kind === GOROUTINE ? nameOf(track) || this.goroutineName(id) : track.name);
   }
 
   noteOf(row) {
