@@ -16,8 +16,25 @@
 #include <string.h>
 #include <unistd.h>
 
+/* A DIE, and the number of the one that contains it, from 1 on; 0: it is the unit. */
+typedef struct scope {
+    Dwarf_Die die;
+    size_t parent;
+} scope;
+
+/* The functions of a unit and what contains them, by the address of their DIEs. libdw walks a unit
+ * to find what contains a DIE: for each function that is inlined at an address, which takes
+ * milliseconds in C++. */
+typedef struct unit_scopes {
+    struct unit_scopes *next;
+    const Dwarf_CU *unit;
+    scope *list;
+    size_t count, capacity;
+} unit_scopes;
+
 struct gt_dwarf {
     Dwfl *dwfl;
+    unit_scopes *units;
 };
 
 static char *debug_path; /* NULL: the usual folders */
@@ -87,8 +104,14 @@ gt_dwarf *gt_dwarf_new(void)
 
 void gt_dwarf_free(gt_dwarf *d)
 {
-    if (d)
-        dwfl_end(d->dwfl);
+    if (!d)
+        return;
+    for (unit_scopes *u = d->units, *next; u; u = next) {
+        next = u->next;
+        free(u->list);
+        free(u);
+    }
+    dwfl_end(d->dwfl);
     free(d);
 }
 
@@ -97,6 +120,85 @@ void gt_dwarf_read_maps(gt_dwarf *d, FILE *maps)
     dwfl_report_begin_add(d->dwfl);
     dwfl_linux_proc_maps_report(d->dwfl, maps);
     dwfl_report_end(d->dwfl, NULL, NULL);
+}
+
+/* ---- scopes ---------------------------------------------------------------------------------- */
+
+/* As libdw's dwarf_getscopes. */
+static bool may_have_functions(Dwarf_Die *die)
+{
+    switch (dwarf_tag(die)) {
+    case DW_TAG_module:
+    case DW_TAG_namespace:
+    case DW_TAG_class_type:
+    case DW_TAG_structure_type:
+    case DW_TAG_subprogram:
+    case DW_TAG_inlined_subroutine:
+    case DW_TAG_entry_point:
+    case DW_TAG_lexical_block:
+    case DW_TAG_with_stmt:
+    case DW_TAG_catch_block:
+    case DW_TAG_try_block: return true;
+    default: return false;
+    }
+}
+
+/* Adds a DIE and those in it; false: memory is refused. The unit may be damaged, but a DIE that is
+ * not after the last one is not added: so this ends. */
+static bool add_scopes(unit_scopes *u, Dwarf_Die *die, size_t parent)
+{
+    Dwarf_Die child;
+    if (u->count > 0 && (uintptr_t)die->addr <= (uintptr_t)u->list[u->count - 1].die.addr)
+        return true;
+    if (u->count == u->capacity) {
+        const size_t room = u->capacity ? 2 * u->capacity : 64;
+        scope *larger = reallocarray(u->list, room, sizeof *larger);
+        if (!larger)
+            return false;
+        u->list = larger;
+        u->capacity = room;
+    }
+    u->list[u->count++] = (scope){*die, parent};
+    const size_t number = u->count;
+    bool good = true;
+    for (int left = dwarf_child(die, &child); left == 0 && good;
+         left = dwarf_siblingof(&child, &child))
+        good = !may_have_functions(&child) || add_scopes(u, &child, number);
+    return good;
+}
+
+/* Those of the unit of the DIE; NULL: memory is refused. */
+static const unit_scopes *get_unit(gt_dwarf *d, Dwarf_Die *die)
+{
+    Dwarf_Die root;
+    unit_scopes *u = d->units;
+    while (u && u->unit != die->cu)
+        u = u->next;
+    if (u || !dwarf_diecu(die, &root, NULL, NULL) || !(u = calloc(1, sizeof *u)))
+        return u;
+    *u = (unit_scopes){.next = d->units, .unit = die->cu};
+    d->units = u;
+    if (!add_scopes(u, &root, 0))
+        u->count = 0;
+    return u;
+}
+
+/* The number of the DIE in its unit; 0: unknown. */
+static size_t find_scope(gt_dwarf *d, Dwarf_Die *die, const unit_scopes **unit)
+{
+    const unit_scopes *u = *unit = get_unit(d, die);
+    size_t begin = 0, end = u ? u->count : 0;
+    while (begin < end) {
+        const size_t middle = begin + (end - begin) / 2;
+        const uintptr_t at = (uintptr_t)u->list[middle].die.addr;
+        if (at == (uintptr_t)die->addr)
+            return middle + 1;
+        if (at < (uintptr_t)die->addr)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return 0;
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -160,23 +262,31 @@ static bool is_named_scope(Dwarf_Die *die)
     }
 }
 
-/* The name with those of its classes and namespaces. False: it has none. */
-static bool put_name(char *name, Dwarf_Die function)
+static void put_scopes(char *name, const unit_scopes *u, size_t number)
 {
-    Dwarf_Die die = declaration(function), *scopes = NULL;
+    if (number == 0)
+        return;
+    Dwarf_Die die = u->list[number - 1].die;
+    put_scopes(name, u, u->list[number - 1].parent);
+    if (!is_named_scope(&die))
+        return;
+    const char *part = dwarf_diename(&die);
+    append_string(name, part ? part : "(anonymous)");
+    append_string(name, "::");
+}
+
+/* The name with those of its classes and namespaces. False: it has none. */
+static bool put_name(gt_dwarf *d, char *name, Dwarf_Die function)
+{
+    const unit_scopes *unit;
+    Dwarf_Die die = declaration(function);
     const char *last = dwarf_diename(&die);
     name[0] = '\0';
     if (!last)
         return false;
-    int count = dwarf_getscopes_die(&die, &scopes);
-    for (int i = count - 1; i > 0; i--) {
-        if (!is_named_scope(&scopes[i]))
-            continue;
-        const char *part = dwarf_diename(&scopes[i]);
-        append_string(name, part ? part : "(anonymous)");
-        append_string(name, "::");
-    }
-    free(scopes);
+    const size_t number = find_scope(d, &die, &unit);
+    if (number > 0)
+        put_scopes(name, unit, unit->list[number - 1].parent);
     append_string(name, last);
     return true;
 }
@@ -200,24 +310,23 @@ static void put_call(gt_symbol *s, Dwarf_Die *unit, Dwarf_Die *inlined)
 }
 
 /* The function of the DIE, and all into which it is inlined. symbols[0] has file and line. */
-static size_t put_functions(gt_symbol *symbols, Dwarf_Die *unit, Dwarf_Die *innermost)
+static size_t put_functions(gt_dwarf *d, gt_symbol *symbols, Dwarf_Die *unit, Dwarf_Die *innermost)
 {
-    Dwarf_Die *scopes = NULL;
-    int scope_count = dwarf_getscopes_die(innermost, &scopes);
-    size_t count = 0;
-    for (int i = 0; i < scope_count && count < GT_SYMBOL_FRAMES; i++) {
-        int tag = dwarf_tag(&scopes[i]);
+    const unit_scopes *u;
+    size_t count = 0, number = find_scope(d, innermost, &u);
+    for (; number > 0 && count < GT_SYMBOL_FRAMES; number = u->list[number - 1].parent) {
+        Dwarf_Die die = u->list[number - 1].die;
+        const int tag = dwarf_tag(&die);
         if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine)
             continue;
-        if (!put_name(symbols[count].function, scopes[i]))
+        if (!put_name(d, symbols[count].function, die))
             break;
         count++;
         if (tag == DW_TAG_subprogram)
             break;
         if (count < GT_SYMBOL_FRAMES)
-            put_call(&symbols[count], unit, &scopes[i]);
+            put_call(&symbols[count], unit, &die);
     }
-    free(scopes);
     return count;
 }
 
@@ -253,7 +362,7 @@ size_t gt_dwarf_find(gt_dwarf *d, uint64_t address, gt_symbol *symbols)
     Dwarf_Die *unit = find_unit(module, address, &bias);
     put_line(&symbols[0], unit, address - bias);
     if (unit && dwarf_getscopes(unit, address - bias, &scopes) > 0)
-        count = put_functions(symbols, unit, &scopes[0]);
+        count = put_functions(d, symbols, unit, &scopes[0]);
     free(scopes);
     const char *name = count == 0 ? dwfl_module_addrname(module, address) : NULL;
     if (!name)
