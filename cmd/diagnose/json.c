@@ -22,6 +22,22 @@ static void json_count(const diagnose_report *r, const char *key, uint64_t value
     out_json_u64(r->out, value);
 }
 
+static void json_cycle(const diagnose_report *r, const finding *f)
+{
+    out *o = r->out;
+    out_printf(o, ",\"length\":%zu,\"cycle\":[", f->cycle_length);
+    for (size_t n = 0; n < f->cycle_length && n < MOST_IN_CYCLE; n++) {
+        const waiter *w = &f->cycle[n];
+        out_str(o, n > 0 ? ",{\"goroutine\":" : "{\"goroutine\":");
+        out_json_u64(o, w->goroutine);
+        json_name(r, "waits_for", w->waits_for);
+        out_printf(o, ",\"since\":%" PRId64, w->since);
+        names_write_json_stack(o, r->names, w->stack);
+        out_char(o, '}');
+    }
+    out_char(o, ']');
+}
+
 static void json_evidence(const diagnose_report *r, const finding *f)
 {
     out *o = r->out;
@@ -41,7 +57,9 @@ static void json_evidence(const diagnose_report *r, const finding *f)
     if (f->cause == FINDING_LOCK && f->during_share > 0)
         out_printf(o, ",\"meanwhile\":\"%s\",\"meanwhile_share\":%.4f",
                    describe_activity(f->during), f->during_share);
-    if (f->stack)
+    if (f->cycle_length > 0)
+        json_cycle(r, f);
+    else if (f->stack)
         names_write_json_stack(o, r->names, f->stack);
     out_char(o, '}');
 }

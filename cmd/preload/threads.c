@@ -174,11 +174,28 @@ TIMED(sem_clockwait, errno_result, RING_SEM, s, SEM_TRY,
         return REAL(name)(object);                                                                 \
     }
 
-WAKING(pthread_mutex_unlock, 1, pthread_mutex_t *m, m)
+/* Not if a recursive mutex remains locked. The type is in the lowest bits, whatever else the mutex
+ * is. */
+static bool is_last_unlock(const void *mutex)
+{
+    enum { TYPE = 3 };
+    const pthread_mutex_t *m = mutex;
+    return (m->__data.__kind & TYPE) != PTHREAD_MUTEX_RECURSIVE_NP || m->__data.__count <= 1;
+}
+
+#define UNLOCKING(name, parameter)                                                                 \
+    EXPORT int name(parameter)                                                                     \
+    {                                                                                              \
+        if (is_last_unlock(m))                                                                     \
+            trace_wake(m, 1);                                                                      \
+        return REAL(name)(m);                                                                      \
+    }
+
+UNLOCKING(pthread_mutex_unlock, pthread_mutex_t *m)
+UNLOCKING(mtx_unlock, mtx_t *m)
 WAKING(pthread_rwlock_unlock, 1, pthread_rwlock_t *l, l)
 WAKING(pthread_cond_signal, 1, pthread_cond_t *c, c)
 WAKING(pthread_cond_broadcast, RING_ALL, pthread_cond_t *c, c)
 WAKING(sem_post, 1, sem_t *s, s)
-WAKING(mtx_unlock, 1, mtx_t *m, m)
 WAKING(cnd_signal, 1, cnd_t *c, c)
 WAKING(cnd_broadcast, RING_ALL, cnd_t *c, c)

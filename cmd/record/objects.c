@@ -8,6 +8,8 @@
 
 #include "formats/analyse/waits_for.h"
 
+enum { TEXT = 128 }; /* bytes: for nouns and numbers */
+
 thread *objects_thread(const source *s, uint64_t tid)
 {
     for (size_t i = 0; i < s->count; i++) {
@@ -56,8 +58,8 @@ static const char *noun_of(uint8_t kind)
     return NULL;
 }
 
-bool objects_describe(const source *s, const thread *t, const ring_record *wait,
-                      char text[OBJECT_TEXT])
+/* Writes what the thread begins to wait for. Returns the number of bytes; 0: it is not known. */
+static int describe(const source *s, const thread *t, const ring_record *wait, char text[TEXT])
 {
     const thread *other = wait->kind == RING_JOIN ? joined(s, wait->object)
                           : t->holder             ? objects_thread(s, t->holder)
@@ -73,6 +75,30 @@ bool objects_describe(const source *s, const thread *t, const ring_record *wait,
     else if (noun && t->holder)
         size += sprintf(text + size, " held by thread %" PRIu64, t->holder);
     if (size > 0 && wait->flags)
-        sprintf(text + size, ", with a time-out");
-    return size > 0;
+        size += sprintf(text + size, ", with a time-out");
+    return size;
+}
+
+void objects_log_wait(const source *s, thread *t, const ring_record *wait)
+{
+    char text[TEXT];
+    t->held_by = t->holder;
+    if (describe(s, t, wait, text) > 0)
+        gotrace_rec_log(t->rec, 0, WAITS_FOR, text, NULL, 0);
+}
+
+/* If it is known that a thread goes on, nothing has to be said. */
+void objects_log_release(const source *s, const thread *by, uint64_t object)
+{
+    char text[TEXT];
+    for (size_t i = 0; i < s->count; i++) {
+        thread *t = s->threads[i];
+        if (t->state != THREAD_WAITS || t->wait.object != object || t->held_by != by->tid ||
+            t->first < t->end)
+            continue;
+        sprintf(text, "%s 0x%" PRIx64 WAITS_FOR_WAITER "%" PRIu64, noun_of(t->wait.kind), object,
+                t->number);
+        gotrace_rec_log(by->rec, 0, WAITS_FOR_RELEASED, text, NULL, 0);
+        t->held_by = 0;
+    }
 }

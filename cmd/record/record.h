@@ -231,6 +231,7 @@ struct thread {
     uint64_t since;                /* of the last record that was replayed */
     ring_record wait;              /* what it waits for */
     uint64_t holder;               /* of RING_HOLDER, if that was the last record; else 0 */
+    uint64_t held_by;              /* the thread that has what is waited for; 0: not known */
     gotrace_rec_thread *rec;       /* NULL: it has not begun */
     uint64_t tid;
     gotrace_rec_go *go;
@@ -309,13 +310,12 @@ replay_losses replay_lost(const replay *r);
 
 /* ---- objects.c ------------------------------------------------------------------------------- */
 
-enum { OBJECT_TEXT = 128 }; /* bytes */
-
 /* The thread with that id that has begun and lives; NULL: none. */
 thread *objects_thread(const source *s, uint64_t tid);
-/* Writes what the RING_BLOCK of the thread waits for. False: there is nothing to be said. */
-bool objects_describe(const source *s, const thread *t, const ring_record *wait,
-                      char text[OBJECT_TEXT]);
+/* The thread, which runs, begins to wait according to that RING_BLOCK. */
+void objects_log_wait(const source *s, thread *t, const ring_record *wait);
+/* The thread, which runs, releases a lock that others may wait for. */
+void objects_log_release(const source *s, const thread *by, uint64_t object);
 
 /* ---- processes.c ----------------------------------------------------------------------------- */
 

@@ -17,13 +17,13 @@
 
 #include "cmd/diag.h"
 #include "cmd/verb.h"
-#include "formats/analyse/waits_for.h"
 
 enum {
     SHORT_NS = 20000,       /* a call that takes less has not waited */
     LATE_NS = 100000000,    /* a record that comes later is counted */
     LONG_RUN_NS = 20000000, /* without a record, see is_generation_due */
     MOST_SAMPLES = 768,     /* of a generation: the recorder keeps 1024 */
+    FIRST_LOGS = 11,        /* a version */
     FREQUENCY = 1000000000,
     LABEL_SIZE = RING_NAME_SIZE + sizeof "thread ",
 };
@@ -407,14 +407,6 @@ static bool is_last_at_barrier(const thread *t, const ring_record *block)
     return block->kind == RING_BARRIER && next && next->flags == RING_LAST;
 }
 
-/* Before 1.11 there are no logs. */
-static void log_object(replay *r, thread *t, const ring_record *wait)
-{
-    char text[OBJECT_TEXT];
-    if (r->version >= 11 && objects_describe(r->source, t, wait, text))
-        gotrace_rec_log(t->rec, 0, WAITS_FOR, text, NULL, 0);
-}
-
 static void block(replay *r, thread *t, const item *i)
 {
     const ring_record *b = &i->record;
@@ -427,7 +419,8 @@ static void block(replay *r, thread *t, const item *i)
         gotrace_rec_go_sys_call(t->rec, pcs_of(i), depth_of(i));
         t->state = THREAD_CALLS;
     } else {
-        log_object(r, t, b);
+        if (r->version >= FIRST_LOGS)
+            objects_log_wait(r->source, t, b);
         gotrace_rec_go_park(t->rec, reason_of(b->kind), pcs_of(i), depth_of(i));
         t->state = THREAD_WAITS;
         t->wait = *b;
@@ -532,7 +525,11 @@ static void replay_item(replay *r, thread *t, const item *i)
         end(r, t);
         break;
     case RING_BLOCK: block(r, t, i); break;
-    case RING_WAKE: wake_some(r, t, i); break;
+    case RING_WAKE:
+        wake_some(r, t, i);
+        if (r->version >= FIRST_LOGS)
+            objects_log_release(r->source, t, i->record.object);
+        break;
     case RING_SELF:
     case RING_HOLDER:
     case RING_RESUME:

@@ -127,7 +127,7 @@ static void log_event(run *r, const gotrace_event *e)
     const gotrace_details *details = gotrace_event_details(e);
     path_goroutine *own = goroutine_of(r, e->goroutine);
     if (own)
-        own->waits_for = waits_for_is_log(e)
+        own->waits_for = waits_for_is(e, WAITS_FOR)
                              ? stacks_name(r->p->stacks, details->message, details->message_size)
                              : 0;
 }

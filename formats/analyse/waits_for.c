@@ -4,8 +4,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* The message may also end with the name of a file, of which nothing is said here. */
-uint64_t waits_for_goroutine(const char *message, size_t size)
+/* A message may also be about a file, with any name. */
+#define OBJECT "%*[a-z -]0x%*x"
+
+/* The number in a text that has the whole format; 0: it has not. */
+static uint64_t scan(const char *message, size_t size, const char *format)
 {
     char text[128];
     uint64_t id = 0;
@@ -14,7 +17,17 @@ uint64_t waits_for_goroutine(const char *message, size_t size)
         return 0;
     memcpy(text, message, size);
     text[size] = '\0';
-    if (sscanf(text, "%*[a-z -]0x%*x" WAITS_FOR_HOLDER "%" SCNu64 "%n", &id, &end) < 1)
-        sscanf(text, WAITS_FOR_END "%" SCNu64 "%n", &id, &end);
+    sscanf(text, format, &id, &end);
     return (size_t)end == size ? id : 0;
+}
+
+uint64_t waits_for_goroutine(const char *message, size_t size)
+{
+    const uint64_t holder = scan(message, size, OBJECT WAITS_FOR_HOLDER "%" SCNu64 "%n");
+    return holder ? holder : scan(message, size, WAITS_FOR_END "%" SCNu64 "%n");
+}
+
+uint64_t waits_for_waiter(const char *message, size_t size)
+{
+    return scan(message, size, OBJECT WAITS_FOR_WAITER "%" SCNu64 "%n");
 }

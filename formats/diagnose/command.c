@@ -1,4 +1,5 @@
 /* command.c - the command that shows more of a finding. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +88,8 @@ static void write_function(FILE *to, const stacks *names, const finding *f)
 static bool write_command(FILE *to, const diagnosis *d, const stacks *names, const finding *f,
                           const char *file)
 {
+    if (f->cause == FINDING_DEADLOCK && f->goroutine == 0)
+        return false;
     if (!d->tasks &&
         (f->cause == FINDING_GC_ASSIST || f->cause == FINDING_NETWORK || f->cause == FINDING_TIMER))
         return false;
@@ -98,6 +101,7 @@ static bool write_command(FILE *to, const diagnosis *d, const stacks *names, con
         else
             write_find(to, "wait(sync)", f->longest);
         break;
+    case FINDING_DEADLOCK: fprintf(to, "why --goroutine %" PRIu64, f->goroutine); break;
     case FINDING_GC_ASSIST:
     case FINDING_NETWORK:
     case FINDING_TIMER: write_task(to, d, names); break;

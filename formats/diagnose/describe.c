@@ -105,6 +105,34 @@ static void put_leak(const description *to, const finding *f)
     out_printf(o, ", do not end (%.0f others did): %.1f more each second", f->level, f->rate);
 }
 
+/* "goroutine 3 waits for mutex 0x7f10 held by goroutine 4, which waits for ..." */
+static void put_deadlock(const description *to, const finding *f)
+{
+    out *o = to->out;
+    const size_t more = f->cycle_length > MOST_IN_CYCLE ? f->cycle_length - MOST_IN_CYCLE : 0;
+    for (size_t n = 0; n < f->cycle_length - more; n++) {
+        if (n == 0)
+            out_printf(o, "goroutine %" PRIu64, f->cycle[n].goroutine);
+        out_str(o, n == 0 ? " waits for " : ", which waits for ");
+        to->name(to->ctx, f->cycle[n].waits_for);
+    }
+    if (more > 0)
+        out_printf(o, ", and so on: %zu goroutines", f->cycle_length);
+    if (f->count > f->cycle_length)
+        out_printf(o, "; %" PRIu64 " other%s wait%s for them or for each other",
+                   f->count - f->cycle_length, plural(f->count - f->cycle_length),
+                   f->count - f->cycle_length == 1 ? "s" : "");
+}
+
+/* "goroutine 3: pthread_mutex_lock < main; ..." */
+static void put_cycle_stacks(const description *to, const finding *f)
+{
+    for (size_t n = 0; n < f->cycle_length && n < MOST_IN_CYCLE; n++) {
+        out_printf(to->out, "%sgoroutine %" PRIu64 ": ", n > 0 ? "; " : "", f->cycle[n].goroutine);
+        to->stack(to->ctx, f->cycle[n].stack);
+    }
+}
+
 static void put_silences(const description *to, const finding *f)
 {
     put_count(to, f->count, "time");
@@ -122,6 +150,7 @@ static void put_evidence(const description *to, const finding *f)
 {
     out *o = to->out;
     switch ((finding_cause)f->cause) {
+    case FINDING_DEADLOCK: put_deadlock(to, f); break;
     case FINDING_LOCK:
     case FINDING_NETWORK:
     case FINDING_TIMER: put_waits(to, f, "wait"); break;
@@ -169,6 +198,7 @@ static void put_evidence(const description *to, const finding *f)
 const char *const fact_labels[FACT_COUNT] = {
     [FACT_HOLDER] = "the holder",
     [FACT_STACK] = "at",
+    [FACT_CYCLE] = "at",
     [FACT_LONGEST] = "the longest",
 };
 
@@ -179,7 +209,8 @@ bool describe_has(const finding *f, finding_fact fact)
     case FACT_HOLDER:
         return f->cause == FINDING_LOCK && f->during_share > 0 && f->during > DO_RUNNABLE &&
                f->other_stack;
-    case FACT_STACK: return f->stack;
+    case FACT_STACK: return f->stack && f->cause != FINDING_DEADLOCK;
+    case FACT_CYCLE: return f->cycle_length > 0;
     case FACT_LONGEST: return f->longest > 0;
     case FACT_COUNT: break;
     }
@@ -192,6 +223,7 @@ void describe_fact(const description *to, const finding *f, finding_fact fact)
     case FACT_EVIDENCE: put_evidence(to, f); break;
     case FACT_HOLDER: to->stack(to->ctx, f->other_stack); break;
     case FACT_STACK: to->stack(to->ctx, f->stack); break;
+    case FACT_CYCLE: put_cycle_stacks(to, f); break;
     case FACT_LONGEST:
         to->duration(to->ctx, f->longest);
         out_str(to->out, " at ");

@@ -39,6 +39,7 @@ typedef enum finding_fact {
     FACT_EVIDENCE,
     FACT_HOLDER,  /* of a lock: what it does meanwhile, a stack */
     FACT_STACK,   /* where it happens */
+    FACT_CYCLE,   /* of a deadlock: where each goroutine waits */
     FACT_LONGEST, /* how long, when, and which goroutine */
     FACT_COUNT
 } finding_fact;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/diagnose/deadlock.h"
+
 const char *const finding_ids[FINDING_CAUSE_COUNT] = {
 #define FINDING_ID(name, id, title) [FINDING_##name] = id,
     FINDING_CAUSES(FINDING_ID)
@@ -29,6 +31,7 @@ const char *const finding_bases[] = {
  * testdata/causes that have the cause, and the largest one in healthy ones. */
 /* clang-format off */
 const double finding_least_shares[FINDING_CAUSE_COUNT] = {
+    [FINDING_DEADLOCK] = 0,
     [FINDING_LOCK] = 0.15,      /* 0.455, 0 */
     [FINDING_CHANNEL] = 0.4,    /* 0.835, 0 */
     [FINDING_CPU] = 0.44,       /* 0.482, 0.400 */
@@ -356,6 +359,21 @@ static void leak(maker *k)
     }
 }
 
+static bool deadlock(maker *k)
+{
+    finding *f = finding_of(k, FINDING_DEADLOCK);
+    uint64_t alive = 0;
+    for (size_t i = 0; i < k->m->stages.count; i++) {
+        const stage *s = k->m->stages.items[i];
+        alive += s->system ? 0 : s->alive;
+    }
+    f->of = OF_ALIVE;
+    if (!deadlock_find(f, k->m))
+        return false;
+    f->share = alive > 0 ? (double)f->count / (double)alive : 0;
+    return true;
+}
+
 static void churn(maker *k)
 {
     const measures *m = k->m;
@@ -547,6 +565,7 @@ static void rank_before(diagnosis *d, finding_cause cause, finding_cause effect)
 
 static void rank(diagnosis *d)
 {
+    d->list[FINDING_DEADLOCK].rank += 1;
     const double assists = d->list[FINDING_GC_ASSIST].share, gc = d->list[FINDING_GC_CPU].share;
     /* Assists are a part of what the collector takes, unless it is tasks that it takes most from.
      */
@@ -584,7 +603,7 @@ bool diagnosis_make(diagnosis *d, const measures *m)
     memset(d, 0, sizeof *d);
     for (size_t i = 0; i < FINDING_CAUSE_COUNT; i++)
         d->list[i].cause = (uint8_t)i;
-    if (!list_waits(&k)) {
+    if (!list_waits(&k) || !deadlock(&k)) {
         maker_free(&k);
         return false;
     }

@@ -13,6 +13,7 @@
 
 /* Each cause with its id and a title. */
 #define FINDING_CAUSES(X)                                                                          \
+    X(DEADLOCK, "lock.deadlock", "goroutines wait for each other")                                 \
     X(LOCK, "lock.contended", "goroutines wait for a lock")                                        \
     X(CHANNEL, "channel.bottleneck", "a stage is the bottleneck")                                  \
     X(CPU, "cpu.saturated", "there are fewer procs than goroutines that could run")                \
@@ -47,19 +48,22 @@ typedef enum finding_base {
     OF_GOROUTINES, /* the time that goroutines run, could run, or wait for others */
     OF_PROCS,      /* the time of all procs */
     OF_TIME,       /* the time of the trace */
-    OF_ALIVE       /* the goroutines of the function that are alive at the end */
+    OF_ALIVE       /* the goroutines of the function, or all, that are alive at the end */
 } finding_base;
 extern const char *const finding_bases[]; /* "of the time of tasks", ... */
 
+enum { MOST_IN_CYCLE = 8 };
+
 typedef struct finding {
     uint8_t cause, of;
-    bool reported;               /* its share is large enough */
-    double share;                /* 0 to 1 */
-    double rank;                 /* the share, or that of what it causes */
-    int64_t ns;                  /* what it costs; 0: goroutine.leak, trace.limits */
-    uint64_t count;              /* waits, calls, silences, cycles, stops, goroutines, wake-ups */
-    uint32_t function;           /* where it happens, or of the goroutines that it is about */
-    uint32_t other;              /* a function: of those that wait for it, or of who has the lock */
+    bool reported;     /* its share is large enough */
+    double share;      /* 0 to 1 */
+    double rank;       /* the share, or that of what it causes */
+    int64_t ns;        /* what it costs; 0: goroutine.leak, trace.limits. DEADLOCK: for how
+                          long nothing can end it any more */
+    uint64_t count;    /* waits, calls, silences, cycles, stops, goroutines, wake-ups */
+    uint32_t function; /* where it happens, or of the goroutines that it is about */
+    uint32_t other;    /* a function: of those that wait for it, or of who has the lock */
     uint32_t stack, other_stack; /* where; what is done meanwhile */
     uint8_t during;              /* LOCK: what its holder does most meanwhile, activity_kind */
     double during_share;
@@ -69,6 +73,10 @@ typedef struct finding {
     double rate;         /* per second */
     double level;        /* see diagnosis.c */
     double waiting;      /* CHANNEL: goroutines that wait at a time */
+    /* DEADLOCK: each waits for the next one, the last one for the first; the first ones of these.
+     */
+    waiter cycle[MOST_IN_CYCLE];
+    size_t cycle_length;
 } finding;
 
 typedef struct diagnosis {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/analyse/waits_for.h"
 #include "formats/common/vector.h"
 #include "formats/diagnose/run.h"
 
@@ -184,6 +185,11 @@ static inline void interval_ends(void *ctx, goroutine *g, const interval *i, con
     measured *own = (measured *)g;
     const int64_t now = now_of(p), ns = time_since(p, own->now);
     const bool waits = i->state == GOTRACE_STATE_WAITING || i->state == GOTRACE_STATE_SYSCALL;
+    if (e && i->next != i->state) {
+        own->waits_for = i->next == GOTRACE_STATE_WAITING ? own->log : 0;
+        own->since = p->states.time;
+    }
+    own->log = 0;
     if (i->state < GOTRACE_STATE_RUNNABLE)
         return;
     /* Its first status shows where it starts, too. */
@@ -229,6 +235,27 @@ static void add_blocked(pass *p, const blocked *made)
     list[p->blocked_count++] = *made;
 }
 
+static void add_waiter(pass *p, const measured *g)
+{
+    size_t size;
+    const char *text = stacks_text(p->m->stacks, g->waits_for, &size);
+    const interval *now = &g->g.current;
+    const waiter made = {.goroutine = g->g.id,
+                         .holder = waits_for_goroutine(text, size),
+                         .since = g->since,
+                         .stack = now->stack,
+                         .waits_for = g->waits_for};
+    if (!made.holder || now->place == STATES_AFTER)
+        return;
+    waiter *list = vector_room(p->m->waiters, &p->m->waiter_room, p->m->waiter_count, sizeof *list);
+    if (!list) {
+        p->m->failed = true;
+        return;
+    }
+    p->m->waiters = list;
+    list[p->m->waiter_count++] = made;
+}
+
 static void goroutine_ends(void *ctx, goroutine *g, int64_t time, const gotrace_event *e)
 {
     pass *p = ctx;
@@ -236,6 +263,8 @@ static void goroutine_ends(void *ctx, goroutine *g, int64_t time, const gotrace_
     stage *s = stage_of(p, own);
     const blocked b = {s, g->created, own->creator, g->current.stack};
     count_state(p, own, 0);
+    if (!e && own->waits_for)
+        add_waiter(p, own);
     if (!s)
         return;
     s->created += own->made;
@@ -444,6 +473,21 @@ static void label(pass *p, const gotrace_event *e)
         g->worker = worker_of_label(e);
 }
 
+static void log_event(pass *p, const gotrace_event *e)
+{
+    const gotrace_details *d = gotrace_event_details(e);
+    measured *g = find(p, e->goroutine);
+    const uint64_t id = waits_for_is(e, WAITS_FOR_RELEASED)
+                            ? waits_for_waiter(d->message, d->message_size)
+                            : 0;
+    measured *other = id ? find(p, id) : NULL;
+    if (other)
+        other->waits_for = 0;
+    if (g)
+        g->log = waits_for_is(e, WAITS_FOR) ? stacks_name(p->m->stacks, d->message, d->message_size)
+                                            : 0;
+}
+
 /* ---- the pass ---------------------------------------------------------------------------------
  */
 
@@ -467,8 +511,8 @@ static void add_other(pass *p, const gotrace_event *e)
     case GOTRACE_KIND_TASK_BEGIN: task_begins(p, e); break;
     case GOTRACE_KIND_TASK_END: task_ends(p, e); break;
     case GOTRACE_KIND_REGION_BEGIN: region_begins(p, e); break;
+    case GOTRACE_KIND_LOG: log_event(p, e); break;
     case GOTRACE_KIND_REGION_END:
-    case GOTRACE_KIND_LOG:
     case GOTRACE_KIND_SYNC:
     case GOTRACE_KIND_SAMPLE:
     case GOTRACE_KIND_NONE:
@@ -494,6 +538,12 @@ bool measures_event(measuring *p, const gotrace_event *e)
     if (!states_step(&p->states, e, interval_ends, NULL))
         add_other(p, e);
     return p->m->events % EVENTS_BETWEEN_CHECKS != 0 || !(has_failed(p) || p->function.too_hard);
+}
+
+static int compare_waiters(const void *left, const void *right)
+{
+    const waiter *a = left, *b = right;
+    return (a->goroutine > b->goroutine) - (a->goroutine < b->goroutine);
 }
 
 /* Adds up what is known of each start function. */
@@ -560,6 +610,8 @@ void measures_end(measuring *p, select_job *select)
         m->end = p->states.time > p->last ? p->states.time : p->last;
         m->duration = m->end > m->begin + m->silent_ns ? m->end - m->begin - m->silent_ns : 0;
         states_end(&p->states);
+        if (m->waiter_count > 0)
+            qsort(m->waiters, m->waiter_count, sizeof *m->waiters, compare_waiters);
         add_up(p);
         has_failed(p);
     }
@@ -619,5 +671,6 @@ void measures_free(measures *m)
     figures_free(&m->stages, NULL);
     idmap_free(&m->waits);
     free(m->silences);
+    free(m->waiters);
     free(m);
 }

@@ -81,6 +81,13 @@ typedef struct stop_measure {
     majority reason;
 } stop_measure;
 
+/* A goroutine that waits at the end of the trace for another one, see waits_for.h. */
+typedef struct waiter {
+    uint64_t goroutine, holder;
+    int64_t since;
+    uint32_t stack, waits_for; /* waits_for: a name */
+} waiter;
+
 typedef struct measures {
     stacks *stacks;
     bool owns_stacks;
@@ -108,6 +115,8 @@ typedef struct measures {
     uint64_t cycles;
     uint64_t live_sum, goal_sum, live_count; /* bytes, after each cycle */
     stop_measure stops;
+    waiter *waiters; /* in the order of their goroutines */
+    size_t waiter_count, waiter_room;
     bool failed; /* memory was refused */
 } measures;
 

@@ -23,6 +23,9 @@ typedef struct measured {
     int64_t sweeps;      /* since when; STATES_NEVER: it does not */
     uint64_t tasks;      /* that are open and are its own */
     uint32_t creator;    /* a stack */
+    uint32_t log;        /* a name: its last event was a log of what it waits for; else 0 */
+    uint32_t waits_for;  /* so it does; 0: not known */
+    int64_t since;       /* when its current state began */
     uint8_t counted;     /* the state as which it is in the sums of running and runnable ones */
     uint8_t worker;      /* WORKER_* */
     bool made;           /* it was created in the trace */

@@ -14,7 +14,7 @@
 
 #include "blocked.h"
 
-enum { MOST = 5 };
+enum { MOST = 5, AFTER_US = 150000 };
 
 static pthread_mutex_t mutexes[MOST];
 static pthread_rwlock_t locks[MOST];
@@ -46,6 +46,7 @@ static void *watch(void *expected)
             sched_yield();
         wait_until_blocked(waiting[i]);
     }
+    usleep(AFTER_US);
     kill(getpid(), SIGKILL);
     return NULL;
 }
@@ -145,6 +146,32 @@ static void join_with_lock(void)
     pthread_join(threads[0], NULL);
 }
 
+/* Waits for a mutex that the main thread still has once. */
+static void *take_recursive(void *unused)
+{
+    pthread_mutex_lock(&mutexes[1]);
+    about_to_wait();
+    pthread_mutex_lock(&mutexes[0]);
+    return unused;
+}
+
+static void unlock_once(void)
+{
+    pthread_mutexattr_t recursive;
+    pthread_mutexattr_init(&recursive);
+    pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&mutexes[0], &recursive);
+    pthread_mutex_lock(&mutexes[0]);
+    pthread_mutex_lock(&mutexes[0]);
+    pthread_create(&threads[0], NULL, take_recursive, NULL);
+    while (waiting[0] == 0)
+        sched_yield();
+    wait_until_blocked(waiting[0]);
+    pthread_mutex_unlock(&mutexes[0]);
+    about_to_wait();
+    pthread_mutex_lock(&mutexes[1]);
+}
+
 static void lock_of_ended(void)
 {
     pthread_create(&threads[0], NULL, end_with_first, NULL);
@@ -172,6 +199,8 @@ int main(int argc, char **argv)
         watch_for(1), lock_twice();
     else if (strcmp(how, "join") == 0)
         watch_for(4), join_with_lock();
+    else if (strcmp(how, "recursive") == 0)
+        watch_for(2), unlock_once();
     else if (strcmp(how, "line") == 0)
         watch_for(2), wait_in_line();
     else if (strcmp(how, "ended") == 0)

@@ -24,6 +24,37 @@ printf '%s\n' 'Trace Go1.26 level=meaning procs=2' 'GoCreate t=1000 g=1 new_g=7 
     gotrace synth | gotrace dump | sed 's/size=26/size=22/; /ProcsChange/d' | gotrace synth -o procs.trace
 run gotrace diagnose procs.trace
 
+# deadlock LAST [LINE...]: a trace in which goroutines 7 to LAST each wait for the lock of the next one, and the last one
+# for that of 7; 3 waits for 7. The lines are before the last one waits.
+deadlock() {
+    local g last=$1
+    shift
+    printf '%s\n' 'Trace Go1.26 level=meaning procs=2' 'GoCreate t=100 p=0 g=1 new_g=3'
+    for ((g = 7; g <= last; g++)); do echo "GoCreate t=$((g * 100)) p=0 g=1 new_g=$g new_stack=\"main.work /m.go:9\""; done
+    echo 'GoStart t=3000 p=1 g=3'
+    echo 'UserLog t=3100 p=1 g=3 task=0 key_string="waits for" value_string="mutex 0x70 held by goroutine 7"'
+    echo 'GoBlock t=3200 p=1 reason_string="sync"'
+    for ((g = 7; g <= last; g++)); do
+        echo "GoStart t=${g}0000 p=1 g=$g"
+        [ "$g" -ne "$last" ] || [ $# -eq 0 ] || printf '%s\n' "$@"
+        echo "UserLog t=${g}1000 p=1 g=$g task=0 key_string=\"waits for\" value_string=\"mutex 0x$(((g == last ? 7 : g + 1) * 10)) held by goroutine $((g == last ? 7 : g + 1))\""
+        echo "GoBlock t=${g}2000 p=1 g=$g reason_string=\"sync\" stack=\"pthread_mutex_lock /mutex.c:1\" stack=\"main.work /m.go:$g\""
+    done
+    echo 'GoStop t=200000000 p=0 g=1 reason_string="preempted"'
+}
+deadlock 8 | gotrace synth -o deadlock.trace
+run gotrace diagnose deadlock.trace
+gotrace diagnose --json deadlock.trace | grep deadlock
+run gotrace diagnose --from 50ms deadlock.trace
+deadlock 7 | gotrace synth | gotrace diagnose - | head -n 5
+deadlock 18 | gotrace synth | gotrace diagnose - | head -n 5
+# Goroutine 8 has released what 7 waits for, or what 3 waits for; and it is too early to say so.
+deadlock 8 'UserLog t=80500 p=1 g=8 task=0 key_string="released" value_string="mutex 0x80, still waited for by goroutine 7"' |
+    gotrace synth | gotrace diagnose - | grep -c deadlock
+deadlock 8 'UserLog t=80500 p=1 g=8 task=0 key_string="released" value_string="mutex 0x90, still waited for by goroutine 3"' |
+    gotrace synth | gotrace diagnose - | grep -A 1 deadlock
+deadlock 8 | sed 's/t=2000/t=1000/' | gotrace synth | gotrace diagnose --all - | grep -c deadlock
+
 # The same in tasks: the time of tasks is that of the goroutine that waits for the lock.
 {
     printf '%s\n' 'Trace Go1.22 level=meaning procs=2' 'GoCreate t=1000 g=1 new_g=7 new_stack="main.serve /m.go:9" stack="main.main /m.go:1"' \

@@ -29,7 +29,7 @@ read -ra compiler <<<"${CC:-cc}"
 here=$PWD
 kills=$(realpath tests/record/kills.sh)
 truncates=$(realpath testdata/record/truncates.c) waits=$(realpath testdata/record/waits.c)
-for program in waits ends forks counts jumps frames signals; do
+for program in waits ends forks counts jumps frames signals deadlocks; do
     "${compiler[@]}" -O1 -g -pthread -o "$work/$program" "testdata/record/$program.c" || exit 1
 done
 "${compiler[@]}" -O1 -g -pthread -Ilib -o "$work/plugins" testdata/record/plugins.c &&
@@ -533,6 +533,32 @@ check 'a frame with another base' frames base 'usleep @'
 check 'a return address that is none' frames return 'usleep @'
 check 'a handler that interrupts a jump to no code' frames signal 'usleep @'
 check 'a path that cannot be read' frames exec 'StateTransition'
+
+# ---- deadlocks -----------------------------------------------------------------------------------
+
+# deadlock HOW GOROUTINE...: each waits for the next one, and so on. Without goroutines: there is none.
+deadlock() {
+    local how=$1 pattern goroutine
+    shift
+    gotrace record -o deadlock.trace -- ./deadlocks "$how"
+    [ $? -eq 137 ] && gotrace validate deadlock.trace && gotrace diagnose deadlock.trace >deadlock.txt || return 1
+    cat deadlock.txt
+    if [ $# -eq 0 ]; then
+        ! grep -q 'lock.deadlock' deadlock.txt
+        return
+    fi
+    pattern="   goroutine $1 waits for"
+    for goroutine in "${@:2}"; do pattern+=".* goroutine $goroutine, which waits for"; done
+    grep -q '^1. lock.deadlock: ' deadlock.txt && grep -qE "^$pattern.* goroutine $1(;.*)?\$" deadlock.txt
+}
+check 'a deadlock of two threads' deadlock pair 3 4
+check 'a deadlock of five threads' deadlock ring 3 4 5 6 7
+check 'a deadlock of read-write locks' deadlock rwlocks 3 4 5
+check 'a thread that locks twice' deadlock self 1
+check 'a deadlock with a thread that is joined' deadlock join 1 3
+check 'a deadlock with a recursive mutex' deadlock recursive 1 3
+check 'no deadlock: waits that end' deadlock timed
+check 'no deadlock: a thread that waits for another one' deadlock line
 
 # ---- programs that damage the shared memory ------------------------------------------------------
 

@@ -264,6 +264,9 @@ START_TEST(holders)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         ck_assert_uint_eq(waits_for_goroutine(cases[i].message, strlen(cases[i].message)),
                           cases[i].goroutine);
+    static const char released[] = "mutex 0x10, still waited for by goroutine 7";
+    ck_assert_uint_eq(waits_for_waiter(released, strlen(released)), 7);
+    ck_assert_uint_eq(waits_for_waiter(cases[0].message, strlen(cases[0].message)), 0);
     ck_assert_uint_eq(waits_for_goroutine(with_nul, sizeof with_nul - 1), 0);
     memset(text, '1', sizeof text);
     memcpy(text, WAITS_FOR_END, strlen(WAITS_FOR_END));

@@ -24,6 +24,7 @@ typedef struct fixture {
     blob trace;
     out to;
     uint64_t time; /* of the last record */
+    uint64_t logs; /* that the trace is to have */
 } fixture;
 
 static void set_up(fixture *f)
@@ -77,7 +78,7 @@ static size_t call(fixture *f, uint32_t slot, size_t most)
     return calls;
 }
 
-static uint64_t calls_in(const blob *trace)
+static uint64_t count_in(const blob *trace, unsigned code)
 {
     gotrace_decoder *d;
     const gotrace_record *record;
@@ -86,12 +87,12 @@ static uint64_t calls_in(const blob *trace)
     ck_assert_int_eq(gotrace_decoder_feed(d, trace->bytes, trace->size), GOTRACE_OK);
     gotrace_decoder_finish(d);
     while (gotrace_decoder_next(d, &record) == GOTRACE_EVENT)
-        count += record->spec->code == GOTRACE_V2_GoSyscallBegin;
+        count += record->spec->code == code;
     gotrace_decoder_free(d);
     return count;
 }
 
-/* Ends the trace, which is sound, and has so many calls. */
+/* Ends the trace, which is sound, and has so many calls, and f->logs. */
 static void tear_down(fixture *f, size_t calls)
 {
     ck_assert(!f->from.fault && !f->from.failed);
@@ -102,7 +103,8 @@ static void tear_down(fixture *f, size_t calls)
     files_free(f->files);
     close(f->fd);
     ck_assert_uint_eq(f->backlog, 0);
-    ck_assert_uint_eq(calls_in(&f->trace), calls);
+    ck_assert_uint_eq(count_in(&f->trace, GOTRACE_V2_GoSyscallBegin), calls);
+    ck_assert_uint_eq(count_in(&f->trace, GOTRACE_V2_UserLog), f->logs);
     const reading read = reading_of(f->trace.bytes, f->trace.size, NULL, READING_CHECK);
     ck_assert_int_eq(read.status, GOTRACE_END);
     ck_assert_uint_eq(read.problem_count, 0);
@@ -246,6 +248,41 @@ START_TEST(lock)
     const uint64_t third = unlock(&f, LOCK);
     replays(&f, third, third, THREAD_WAITS); /* it is not waited for any longer */
     ck_assert_uint_eq(f.from.threads[0]->first, f.from.threads[0]->end);
+    f.logs = 2;
+    tear_down(&f, 0);
+}
+END_TEST
+
+/* That the holder has released the lock is said once, if the thread goes on waiting, and not of
+ * another thread. */
+START_TEST(released)
+{
+    enum { LOCK = 0x1000 };
+    fixture f;
+    set_up(&f);
+    begin(&f, 0);
+    begin(&f, 1);
+    put(&f, 1, (ring_record){.type = RING_HOLDER, .object = 1000});
+    put(&f, 1, (ring_record){.type = RING_BLOCK, .kind = RING_MUTEX, .object = LOCK});
+    const uint64_t first = unlock(&f, LOCK);
+    put(&f, 1, (ring_record){.type = RING_RESUME, .object = first});
+    put(&f, 1, (ring_record){.type = RING_HOLDER, .object = 1000});
+    put(&f, 1, (ring_record){.type = RING_BLOCK, .kind = RING_MUTEX, .object = LOCK});
+    unlock(&f, LOCK + 8);
+    replays(&f, f.time, f.time, THREAD_WAITS);
+    ck_assert_uint_eq(f.from.threads[1]->held_by, 1000);
+    unlock(&f, LOCK);
+    replays(&f, f.time, f.time, THREAD_WAITS);
+    ck_assert_uint_eq(f.from.threads[1]->held_by, 0);
+    unlock(&f, LOCK);
+    replays(&f, f.time, f.time, THREAD_WAITS);
+
+    put(&f, 1, (ring_record){.type = RING_RESUME});
+    put(&f, 1, (ring_record){.type = RING_HOLDER, .object = 1});
+    put(&f, 1, (ring_record){.type = RING_BLOCK, .kind = RING_MUTEX, .object = LOCK});
+    unlock(&f, LOCK);
+    replays(&f, f.time, f.time, THREAD_WAITS);
+    f.logs = 4;
     tear_down(&f, 0);
 }
 END_TEST
@@ -325,6 +362,7 @@ int main(void)
     tcase_add_test(cases, busy_with_others);
     tcase_add_test(cases, backlog);
     tcase_add_test(cases, lock);
+    tcase_add_test(cases, released);
     tcase_add_test(cases, stopped);
     tcase_add_test(cases, stopped_while_taking);
     suite_add_tcase(suite, cases);
