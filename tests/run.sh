@@ -11,6 +11,7 @@ export BUILD="${BUILD:-build}"
 export LC_ALL=C.UTF-8
 # The output of a test must not depend on the user.
 unset NO_COLOR
+export GOTRACE_CACHE=
 
 # The sanitizers end a program with a status that gotrace does not use. Freed memory is kept for less time, which
 # halves the time of the search for leaks.

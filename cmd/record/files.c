@@ -50,6 +50,8 @@ typedef struct file {
     uint64_t base;  /* in the table, of parts[0].start; 0: the table does not have it */
     unsigned epoch; /* of that table */
     bool unreadable;
+    bool seen;    /* `cache` is set */
+    cache *cache; /* NULL: none */
     part *parts;
     size_t part_count;
     char path[];
@@ -66,11 +68,13 @@ struct files {
     file *list;
     uint64_t end; /* of the files in the table */
     unsigned in_table, epoch;
-    char name[512]; /* of an address in an unreadable file */
+    uint64_t inlined; /* see cache_open */
+    char name[512];   /* of an address in an unreadable file */
 };
 
 static void free_file(file *f)
 {
+    cache_close(f->cache);
     free(f->parts);
     free(f);
 }
@@ -340,15 +344,23 @@ static void leave_file(files *all, file *f)
                           "since the program loaded it");
 }
 
-size_t mapped_resolve(files *all, const mapped *m, uint64_t pc, gotrace_frame *frames, size_t max,
-                      const waiting *w)
+static cache *get_cache(files *all, file *f)
 {
-    const mapping *at = find_mapping(m, pc - 1);
-    frames[0] = (gotrace_frame){.pc = pc};
-    if (at && at->file->unreadable)
-        return name_offset(all, at, pc, frames);
-    if (!at || !add_to_table(all, at->file))
-        return 1;
+    const struct stat expected = {.st_mode = S_IFREG,
+                                  .st_dev = f->key.found_device,
+                                  .st_ino = f->key.found_inode,
+                                  .st_size = f->key.size,
+                                  .st_mtim = f->key.changed};
+    if (!f->seen)
+        f->cache = cache_open(f->path, &expected, &all->inlined);
+    f->seen = true;
+    return f->cache;
+}
+
+/* Reads what is not known. */
+static size_t read_frames(files *all, const mapping *at, uint64_t pc, gotrace_frame *frames,
+                          size_t max, const waiting *w)
+{
     file *f = at->file;
     const part *p = find_part(f, &at->at);
     const uint64_t address = f->base + (p->start - f->parts[0].start) +
@@ -363,6 +375,26 @@ size_t mapped_resolve(files *all, const mapped *m, uint64_t pc, gotrace_frame *f
     }
     for (size_t i = 0; i + 1 < count; i++)
         frames[i].pc += (uint64_t)all->epoch << EPOCH_SHIFT;
+    if (f->cache && count < max)
+        cache_add(f->cache, pc - at->at.start + at->at.offset, frames, count);
+    return count;
+}
+
+size_t mapped_resolve(files *all, const mapped *m, uint64_t pc, gotrace_frame *frames, size_t max,
+                      const waiting *w)
+{
+    const mapping *at = find_mapping(m, pc - 1);
+    frames[0] = (gotrace_frame){.pc = pc};
+    if (at && at->file->unreadable)
+        return name_offset(all, at, pc, frames);
+    if (!at)
+        return 1;
+    const cache *known = get_cache(all, at->file);
+    size_t count = known ? cache_find(known, pc - at->at.start + at->at.offset, frames, max) : 0;
+    if (count == 0 && !add_to_table(all, at->file))
+        return 1;
+    if (count == 0)
+        count = read_frames(all, at, pc, frames, max, w);
     frames[count - 1].pc = pc;
     return count;
 }

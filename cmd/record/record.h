@@ -12,6 +12,7 @@
  *   names.c     functions of the programs that the process executes
  *   files.c     the files that these programs map, each with its symbols once
  *   symbols.c   a process that reads the symbols
+ *   cache.c     what recordings before have found in a file
  *
  * The recorder is in this process, not in the program: the library in the program (preload) writes
  * what the threads do into shared memory, which is replayed here. So nothing is lost when the
@@ -126,6 +127,23 @@ bool symbols_read_maps(symbols *s, const char *maps, size_t size);
  * because w stops, or because the process could not read a file; it is to be freed. */
 size_t symbols_resolve(symbols *s, uint64_t pc, gotrace_frame *frames, size_t max,
                        const waiting *w);
+
+/* ---- cache.c --------------------------------------------------------------------------------- */
+
+/* What was found in a file with a build ID and debug information, by the offset in the file. */
+typedef struct cache cache;
+
+struct stat;
+
+/* inlined: a number of all that are open, 0 at first. NULL: nothing is kept of this file, or it is
+ * not the expected one any more. */
+cache *cache_open(const char *path, const struct stat *expected, uint64_t *inlined);
+/* As gotrace_symbols_resolve, without the PC of the last frame. The strings are valid until it is
+ * closed. 0: unknown. */
+size_t cache_find(const cache *c, uint64_t offset, gotrace_frame *frames, size_t max);
+void cache_add(cache *c, uint64_t offset, const gotrace_frame *frames, size_t count);
+/* Writes what was added. NULL is accepted. */
+void cache_close(cache *c);
 
 /* ---- files.c --------------------------------------------------------------------------------- */
 

@@ -821,6 +821,61 @@ separate() {
 }
 check 'debug information in another file' separate
 
+# cached NAME: records ./cached, whose function is shown with that name; uses the folder of $GOTRACE_CACHE.
+cached() {
+    gotrace record -o cached.trace -- ./cached && gotrace print --format go cached.trace >cached.txt || return 1
+    [ "$(functions cached.trace)" = "$1 " ] || { functions cached.trace; return 1; }
+}
+
+# cached_with FILE NAME: the same if FILE is what is kept.
+cached_with() {
+    echo "$1: $2" && cat "$1" >"$kept" && cached "$2"
+}
+
+cached_frames() { sed -n 's/ @.*//; s/^\t//p' cached.txt | sort -u; }
+
+# What was found is used again: a name that is changed in the kept file is shown. Not if the program or the file is
+# another one, or others can write to it. Then it is replaced.
+cache() {
+    local kept first size
+    export GOTRACE_CACHE=$PWD/cache
+    rm -rf cache && "${compiler[@]}" -O1 -g -Wl,--build-id=sha1 -DFUNCTION=f_true -o cached named.c &&
+        cached f_true && kept=$(grep -l f_true cache/*.symbols) && cp "$kept" true.symbols || return 1
+    first=$(cached_frames)
+    sed 's/f_true/f_kept/' true.symbols >kept.symbols
+    sed '2,$ { s/ 1$/:1/ }' kept.symbols >wrong.symbols
+    cached_with kept.symbols f_kept && cached_with true.symbols f_true && [ "$(cached_frames)" = "$first" ] || return 1
+    chmod g+w "$kept" && cached_with kept.symbols f_true && cmp "$kept" true.symbols || return 1
+    chmod g+w cache && cached_with kept.symbols f_true && chmod g-w cache || return 1
+    mv "$kept" moved && ln -s "$PWD/moved" "$kept" && cached_with kept.symbols f_true && [ ! -L "$kept" ] || return 1
+    for size in 0 10 -1 +1; do
+        cp kept.symbols cut.symbols && truncate -s "$size" cut.symbols && cached_with cut.symbols f_true &&
+            cmp "$kept" true.symbols || return 1
+    done
+    cached_with wrong.symbols f_true && cmp "$kept" true.symbols || return 1
+    touch -d '2020-01-01' cached && cached_with kept.symbols f_true && ! cmp -s "$kept" true.symbols
+}
+check 'functions that were found before' cache
+
+# Where they are kept, and how many files.
+cache_folder() {
+    local i
+    rm -rf folder home && mkdir home folder folder/none || return 1
+    (unset GOTRACE_CACHE HOME XDG_CACHE_HOME; cd folder/none && cp ../../cached . && cached f_true) || return 1
+    GOTRACE_CACHE='' HOME=$PWD/home cached f_true && [ -z "$(find home -mindepth 1)" ] || return 1
+    (unset GOTRACE_CACHE XDG_CACHE_HOME; HOME=$PWD/home cached f_true) && compgen -G 'home/.cache/gotrace/*.symbols' || return 1
+    (unset GOTRACE_CACHE; XDG_CACHE_HOME=$PWD/home/other cached f_true) && compgen -G 'home/other/gotrace/*.symbols' || return 1
+    for i in {100..399}; do
+        : >"folder/00000000000000$i.symbols"
+    done
+    touch -d '2020-01-01' folder/00000000000000250.symbols
+    : >folder/another
+    touch -d '2019-01-01' folder/another
+    GOTRACE_CACHE=$PWD/folder cached f_true || return 1
+    [ -e folder/another ] && [ ! -e folder/00000000000000250.symbols ]
+}
+check 'the folder of functions that were found' cache_folder
+
 # A plugin is truncated after its symbols were read in part, as when it is installed again.
 truncated() {
     local program=$1 found
