@@ -140,15 +140,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     gotrace_config config = fuzz_config(&problems);
     if (size == 0)
         return 0;
-    files *all = files_new();
+    names n = {.files = files_new(), .wait = {take_ahead, &from, signals_want_end_now}};
     const int fd = source_create(true, 0);
-    REQUIRE(all && fd >= 0 && source_open(&from, fd, getpid(), all, &backlog));
-    from.names.wait.pause = take_ahead;
-    from.names.wait.ctx = &from;
+    REQUIRE(n.files && fd >= 0 && source_open(&from, fd, getpid(), &n, &backlog));
     REQUIRE(out_init(&to, bytes_write, &trace));
     steps s = {data + 1, data + size, from.shared, begin_time()};
-    replay *r = replay_new(&from, versions[data[0] % 4], s.time, 0, &to);
-    REQUIRE(r);
+    replay *r = replay_new(&n, versions[data[0] % 4], s.time, 0, &to);
+    REQUIRE(r && replay_add(r, &from));
     s.ring->images = 1;
     run(&s, &from, r);
     source_take_last(&from);
@@ -158,7 +156,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     REQUIRE(out_flush(&to));
     out_free(&to);
     source_close(&from);
-    files_free(all);
+    names_free(&n);
+    files_free(n.files);
     close(fd);
     REQUIRE(backlog == 0);
     config.on_problem = NULL;

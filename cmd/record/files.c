@@ -383,18 +383,19 @@ static size_t read_frames(files *all, const mapping *at, uint64_t pc, gotrace_fr
 size_t mapped_resolve(files *all, const mapped *m, uint64_t pc, gotrace_frame *frames, size_t max,
                       const waiting *w)
 {
-    const mapping *at = find_mapping(m, pc - 1);
+    const mapping *found = find_mapping(m, pc - 1);
     frames[0] = (gotrace_frame){.pc = pc};
-    if (at && at->file->unreadable)
-        return name_offset(all, at, pc, frames);
-    if (!at)
+    if (!found)
         return 1;
-    const cache *known = get_cache(all, at->file);
-    size_t count = known ? cache_find(known, pc - at->at.start + at->at.offset, frames, max) : 0;
-    if (count == 0 && !add_to_table(all, at->file))
+    const mapping at = *found; /* while an answer is waited for, the list may grow */
+    if (at.file->unreadable)
+        return name_offset(all, &at, pc, frames);
+    const cache *known = get_cache(all, at.file);
+    size_t count = known ? cache_find(known, pc - at.at.start + at.at.offset, frames, max) : 0;
+    if (count == 0 && !add_to_table(all, at.file))
         return 1;
     if (count == 0)
-        count = read_frames(all, at, pc, frames, max, w);
+        count = read_frames(all, &at, pc, frames, max, w);
     frames[count - 1].pc = pc;
     return count;
 }

@@ -34,13 +34,17 @@ enum {
     READY_RINGS = 64,
 };
 
+typedef enum recorded_state {
+    RECORDED_NEW,   /* it has recorded nothing yet */
+    RECORDED_LIVES, /* its trace is open */
+    RECORDED_TAKEN, /* all its records were taken, and are to be replayed */
+    RECORDED_DONE,
+} recorded_state;
+
 struct recorded {
     source source;
-    replay *replay; /* NULL: nothing is recorded yet, or any more */
-    output own;     /* the trace of a child */
-    output *output; /* NULL: not opened yet */
-    char *path;     /* of the trace */
-    unsigned snapshots;
+    trace_output *trace;
+    recorded_state state;
     int32_t pid;
     int fd;         /* of the process; -1: it has ended, or it is the program */
     bool descends;  /* from this process, as far as is known */
@@ -104,7 +108,7 @@ static void keep_session(processes *p)
         p->shared->owner = p->owner;
     for (uint32_t i = 0; i < RING_PROCESSES; i++) {
         keep(p, &p->shared->fds[i], p->fds[i]);
-        if (p->list[i] && p->list[i]->output)
+        if (p->list[i] && p->list[i]->state != RECORDED_NEW)
             keep(p, &p->shared->pids[i], p->list[i]->pid);
         else if (p->fds[i] < 0)
             keep(p, &p->shared->pids[i], RING_NONE);
@@ -199,53 +203,63 @@ static void note_ends(processes *p)
 
 /* ---- processes ------------------------------------------------------------------------------- */
 
-/* While addresses are resolved, which may take long, rings are emptied, and are ready. */
-static void take_all(void *ctx)
+void processes_take_all(void *ctx)
 {
     processes *p = ctx;
     if (p->follows)
         prepare_rings(p);
     note_ends(p);
     for (uint32_t i = 0; i < RING_PROCESSES; i++)
-        if (p->list[i] && p->list[i]->replay)
+        if (p->list[i] && p->list[i]->state == RECORDED_LIVES)
             source_take_ahead(&p->list[i]->source);
 }
 
-static bool begin_replay(processes *p, recorded *r)
-{
-    r->source.names.wait.pause = take_all;
-    r->source.names.wait.ctx = p;
-    r->replay = replay_new(&r->source, p->version, source_begin(&r->source), p->flight_ns,
-                           &r->output->out);
-    return r->replay;
-}
-
-int processes_add_program(processes *p, pid_t pid, const char *path, output *to)
+/* A process with that ring. NULL: memory is refused. */
+static recorded *new_process(processes *p, uint32_t number, int32_t pid)
 {
     recorded *r = calloc(1, sizeof *r);
-    p->list[0] = r;
-    if (!r || !(r->path = strdup(path)) ||
-        !source_open(&r->source, p->fds[0], pid, p->files, &p->backlog)) {
-        no_memory(p);
-        return p->status;
+    trace_output *t = p->one ? p->one : trace_new(p);
+    if (r && t && source_open(&r->source, p->fds[number], pid, &t->names, &p->backlog)) {
+        r->pid = pid;
+        r->trace = t;
+        r->fd = -1;
+        return p->list[number] = r;
     }
-    r->pid = pid;
-    r->descends = true;
-    r->fd = -1;
-    r->output = to;
-    return begin_replay(p, r) ? EXIT_SOUND : EXIT_SYSTEM;
+    if (t != p->one)
+        trace_free(t);
+    free(r);
+    no_memory(p);
+    return NULL;
 }
 
 static void free_process(processes *p, uint32_t number)
 {
     recorded *r = p->list[number];
-    replay_free(r->replay); /* if the program could not be executed; else it has ended */
     source_close(&r->source);
+    if (r->trace != p->one)
+        trace_free(r->trace);
     if (r->fd >= 0)
         close(r->fd);
-    free(r->path);
     free(r);
     p->list[number] = NULL;
+}
+
+int processes_add_program(processes *p, pid_t pid, const char *path, output *to)
+{
+    recorded *r = new_process(p, 0, pid);
+    if (!r)
+        return EXIT_SYSTEM;
+    r->descends = true;
+    if (p->follows && !p->separate)
+        p->one = r->trace;
+    if (!trace_open(p, r->trace, path, to, 0))
+        return EXIT_SYSTEM;
+    if (!replay_add(r->trace->replay, &r->source)) {
+        no_memory(p);
+        return EXIT_SYSTEM;
+    }
+    r->state = RECORDED_LIVES;
+    return EXIT_SOUND;
 }
 
 /* The parent of a process; 0: unknown. */
@@ -275,54 +289,68 @@ static bool descends_from(int32_t pid, int32_t ancestor)
 
 static void add_process(processes *p, uint32_t number, int32_t pid)
 {
-    recorded *r = calloc(1, sizeof *r);
-    if (!r || !source_open(&r->source, p->fds[number], pid, p->files, &p->backlog)) {
-        free(r);
-        no_memory(p);
+    recorded *r = new_process(p, number, pid);
+    if (!r)
         return;
-    }
-    r->pid = pid;
+    r->source.parent = parent_of(pid);
     r->descends = descends_from(pid, getpid());
     r->fd = (int)syscall(SYS_pidfd_open, pid, 0);
-    p->list[number] = r;
 }
 
-/* The trace of a child is OUT.PROGRAM.PID: of the last program that it has executed. */
-static void name_trace(const processes *p, recorded *r)
+/* Of the trace of a child: OUT.PROGRAM.PID, after the last program that it has executed. To be
+ * freed; NULL: memory is refused. */
+static char *path_of(const processes *p, const recorded *r)
 {
-    char name[RING_NAME_SIZE], *path;
-    if (r->output != &r->own)
-        return;
-    names_program(&r->source.names, name);
+    const source *s = &r->source;
+    const char *name = "";
+    char *path;
+    for (uint32_t i = s->image_count; i > 0 && !name[0]; i--)
+        name = names_program(s->names, s->images[i - 1]);
     if (asprintf(&path, "%s%s%s.%d", p->path, name[0] ? "." : "", name, (int)r->pid) < 0)
-        return;
-    if (r->own.file && !output_move(&r->own, path)) {
-        free(path);
-        return;
-    }
-    free(r->path);
-    r->path = path;
+        return NULL;
+    return path;
 }
 
-/* A child that has begun to record gets a trace. */
+static void move_child(const processes *p, const recorded *r)
+{
+    char *path = r->trace->output == &r->trace->own ? path_of(p, r) : NULL;
+    if (path)
+        trace_move(r->trace, path);
+    free(path);
+}
+
+static bool open_child(processes *p, recorded *r)
+{
+    if (p->one)
+        return p->one->replay;
+    char *path = path_of(p, r);
+    if (!path) {
+        no_memory(p);
+        return false;
+    }
+    const bool good = trace_open(p, r->trace, path, NULL, source_begin(&r->source));
+    if (!good)
+        p->status = EXIT_SYSTEM;
+    free(path);
+    return good;
+}
+
+/* A child that has begun to record gets a trace, or is in that of all. */
 static void begin_trace(processes *p, recorded *r)
 {
-    if (r->output || atomic_load(&r->source.shared->images) == 0)
+    if (r->state != RECORDED_NEW || atomic_load(&r->source.shared->images) == 0)
         return;
     source_take(&r->source);
     if (source_begin(&r->source) == 0)
         return;
-    r->own.packing = p->packing;
-    r->own.group = ++p->opened;
-    r->output = &r->own;
-    name_trace(p, r);
-    if (!r->path) {
-        no_memory(p);
-    } else if (output_open(&r->own, r->path, true) != EXIT_SOUND || !begin_replay(p, r)) {
-        p->status = EXIT_SYSTEM;
-    }
-    if (!r->replay)
+    r->state = RECORDED_LIVES;
+    if (!open_child(p, r)) {
         source_end(&r->source);
+        r->state = RECORDED_DONE;
+    } else if (!replay_add(r->trace->replay, &r->source)) {
+        no_memory(p);
+        source_end(&r->source);
+    }
 }
 
 /* The process that has the ring, or for which its parent has reserved it; 0: none. */
@@ -337,86 +365,36 @@ static void see_processes(processes *p)
 {
     for (uint32_t i = 1; i < RING_PROCESSES; i++) {
         const int32_t pid = owner_of(p, i);
-        if (p->list[i] && !p->list[i]->output && pid != p->list[i]->pid)
+        if (p->list[i] && p->list[i]->state == RECORDED_NEW && pid != p->list[i]->pid)
             free_process(p, i);
         if (!p->list[i] && pid > 0)
             add_process(p, i, pid);
     }
 }
 
-/* ---- traces ---------------------------------------------------------------------------------- */
+/* ---- ends ------------------------------------------------------------------------------------ */
 
-/* Warns of what is not in the trace, or not as it was. */
-static void note_losses(const recorded *r, replay_losses losses)
+static void take_last(recorded *r)
 {
-    const source *s = &r->source;
-    const unsigned lost = s->shared->lost, left = s->shared->left;
-    if (s->fault) {
-        diag_warning(r->path,
-                     "the process has damaged the memory that it shares with the recorder (%s): "
-                     "recording ended early",
-                     s->fault);
-        return; /* the counts may be damaged too */
-    }
-    if (lost > 0)
-        diag_warning(r->path, "threads that were not recorded: %u (at most %d are at a time)", lost,
-                     RING_SLOTS);
-    if (left > 0)
-        diag_warning(r->path,
-                     "calls that may not be recorded, since a signal handler jumped out of them: "
-                     "%u",
-                     left);
-    if (losses.late > 0)
-        diag_warning(r->path, "events that are shown later than they were: %llu",
-                     (unsigned long long)losses.late);
-    if (losses.samples > 0)
-        diag_warning(r->path,
-                     "CPU samples that were lost, since a call was being recorded or there was no "
-                     "room: %llu",
-                     (unsigned long long)losses.samples);
-    if (s->unseen > 0)
-        diag_warning(r->path,
-                     "threads whose waits in libgomp (OpenMP) are not seen, and are shown as "
-                     "running: %zu, and those that created them",
-                     s->unseen);
-    if (s->lost_stacks > 0)
-        diag_warning(r->path, "stacks that were not recorded, since there are too many: %zu",
-                     s->lost_stacks);
-}
-
-/* Whether records are left that were not replayed, because a signal ended recording. */
-static bool is_cut(const source *s)
-{
-    size_t i = 0;
-    while (i < s->count && s->threads[i]->first == s->threads[i]->end)
-        i++;
-    return i < s->count;
-}
-
-/* ended: when the process has; 0: it goes on. */
-static void end_trace(processes *p, recorded *r, uint64_t ended)
-{
-    if (!r->replay)
-        return;
-    const bool stops = r->source.names.wait.stops();
-    if (stops)
+    if (r->trace->names.wait.stops())
         source_end(&r->source);
     else
         source_take_last(&r->source);
-    name_trace(p, r);
-    replay_until(r->replay, UINT64_MAX, UINT64_MAX);
-    if (stops || is_cut(&r->source))
-        diag_warning(r->path, "a signal ended recording: the last events are not in the trace");
-    const replay_losses losses = replay_lost(r->replay);
-    int status = replay_end(r->replay, ended);
-    r->replay = NULL;
-    if (r->output == &r->own) {
-        int written = output_close(&r->own, status == EXIT_SOUND);
-        status = status == EXIT_SOUND ? written : status;
-    }
+}
+
+/* Ends the trace of a process that has its own. ended: when the process has; 0: it goes on. */
+static void end_trace(processes *p, recorded *r, uint64_t ended)
+{
+    if (r->state != RECORDED_LIVES)
+        return;
+    take_last(r);
+    move_child(p, r);
+    replay_until(r->trace->replay, UINT64_MAX, UINT64_MAX);
+    trace_add_losses(r->trace, &r->source);
+    const int status = trace_end(r->trace, ended);
     if (status != EXIT_SOUND)
         p->status = status;
-    note_losses(r, losses);
+    r->state = RECORDED_DONE;
 }
 
 /* Warns of a program that does not load the library. */
@@ -437,13 +415,10 @@ static void note_program(const processes *p, uint32_t number, const recorded *r)
     }
 }
 
-/* The process has ended: its number is free. */
-static void end_process(processes *p, uint32_t number)
+/* The process has ended and is in its trace: its number is free. */
+static void forget_process(processes *p, uint32_t number)
 {
-    recorded *r = p->list[number];
-    uint64_t ended = number == 0 ? signals_end_time() : r->ended;
-    end_trace(p, r, ended ? ended : now());
-    note_program(p, number, r);
+    note_program(p, number, p->list[number]);
     free_process(p, number);
     close(p->fds[number]);
     p->fds[number] = -1;
@@ -452,75 +427,146 @@ static void end_process(processes *p, uint32_t number)
     p->shared->pids[number] = RING_NONE;
 }
 
-/* Writes what is kept to PATH.1, PATH.2, ...; each appears when it is complete. */
-static void take_snapshot(processes *p, recorded *r)
+static bool has_process_ended(const recorded *r, uint32_t number, program *main)
 {
-    output to = {.group = ++p->opened};
-    char *path = NULL;
-    name_trace(p, r);
-    if (asprintf(&path, "%s.%u", r->path, ++r->snapshots) < 0) {
-        diag_error("out of memory: there is no snapshot [system.memory]");
-        return;
-    }
-    if (output_open(&to, path, true) == EXIT_SOUND) {
-        const bool good = replay_snapshot(r->replay, &to.out);
-        if (!good && !to.out.failed)
-            diag_error("%s: out of memory: there is no snapshot [system.memory]", path);
-        output_close(&to, good);
-    }
-    free(path);
+    return number == 0 ? program_ended(main) : r->ended > 0;
 }
 
-/* ---- all ------------------------------------------------------------------------------------- */
+static uint64_t end_time(const recorded *r, uint32_t number)
+{
+    const uint64_t ended = number == 0 ? signals_end_time() : r->ended;
+    return ended ? ended : now();
+}
+
+/* ---- each process has its trace -------------------------------------------------------------- */
 
 /* decide_ns: so long an unlock is held back until the thread is known that it let in, unless there
  * is much to keep. */
-static void replay_process(recorded *r, uint64_t decide_ns)
+static void replay_to(const processes *p, replay *r, uint64_t safe, uint64_t decide_ns)
 {
-    const uint64_t safe = r->replay ? source_take(&r->source) : 0;
-    if (*r->source.backlog > r->source.most_backlog / 2)
+    if (p->backlog > MOST_BACKLOG / 2)
         decide_ns = 0;
     if (safe > AHEAD_NS + decide_ns)
-        replay_until(r->replay, safe - AHEAD_NS, safe - AHEAD_NS - decide_ns);
-}
-
-static void take_snapshots(processes *p)
-{
-    for (uint32_t i = 0; i < RING_PROCESSES; i++) {
-        recorded *r = p->list[i];
-        if (!r)
-            continue;
-        begin_trace(p, r);
-        replay_process(r, 0);
-        if (r->replay)
-            take_snapshot(p, r);
-    }
+        replay_until(r, safe - AHEAD_NS, safe - AHEAD_NS - decide_ns);
 }
 
 /* Takes the records of a process, and sees whether it has ended. */
 static void follow_process(processes *p, uint32_t number, program *main)
 {
     recorded *r = p->list[number];
-    bool ended = number == 0 ? program_ended(main) : r->ended > 0; /* before records are taken */
+    const bool ended = has_process_ended(r, number, main); /* before records are taken */
     begin_trace(p, r);
-    if (!ended)
-        replay_process(r, DECIDE_NS);
-    if (ended)
-        end_process(p, number);
-    else if (r->source.ended)
+    if (!ended && r->state == RECORDED_LIVES)
+        replay_to(p, r->trace->replay, source_take(&r->source), DECIDE_NS);
+    if (ended) {
+        end_trace(p, r, end_time(r, number));
+        forget_process(p, number);
+    } else if (r->source.ended) {
         end_trace(p, r, 0);
+    }
+}
+
+static void follow_separate(processes *p, program *main)
+{
+    for (uint32_t i = 0; i < RING_PROCESSES; i++)
+        if (p->list[i])
+            follow_process(p, i, main);
+}
+
+/* ---- one trace of all processes -------------------------------------------------------------- */
+
+/* Takes the records of a process. Returns a time up to which no more come. */
+static uint64_t take_process(processes *p, uint32_t number, program *main)
+{
+    recorded *r = p->list[number];
+    const bool ended = has_process_ended(r, number, main); /* before records are taken */
+    begin_trace(p, r);
+    if (r->state == RECORDED_NEW && ended)
+        r->state = RECORDED_DONE;
+    if (r->state != RECORDED_LIVES)
+        return UINT64_MAX;
+    if (!ended && !r->source.ended)
+        return source_take(&r->source);
+    take_last(r);
+    replay_end_process(p->one->replay, &r->source, ended ? end_time(r, number) : now());
+    r->state = RECORDED_TAKEN;
+    return UINT64_MAX;
+}
+
+static void take_processes(processes *p, program *main, uint64_t safe, uint64_t decide_ns)
+{
+    for (uint32_t i = 0; i < RING_PROCESSES; i++) {
+        const uint64_t taken = p->list[i] ? take_process(p, i, main) : UINT64_MAX;
+        safe = taken < safe ? taken : safe;
+    }
+    replay_to(p, p->one->replay, safe, decide_ns);
+}
+
+/* A process that is not in `list` yet has no records before the time `seen`. */
+static void follow_together(processes *p, program *main, uint64_t seen)
+{
+    take_processes(p, main, seen, DECIDE_NS);
+    for (uint32_t i = 0; i < RING_PROCESSES; i++) {
+        recorded *r = p->list[i];
+        if (r && r->state == RECORDED_TAKEN && r->source.replayed) {
+            trace_add_losses(r->trace, &r->source);
+            r->state = RECORDED_DONE;
+        }
+        if (r && r->state == RECORDED_DONE && has_process_ended(r, i, main))
+            forget_process(p, i);
+    }
+}
+
+/* ended: when the last process has; 0: one goes on. */
+static void end_together(processes *p, uint64_t ended)
+{
+    for (uint32_t i = 0; i < RING_PROCESSES; i++)
+        if (p->list[i] && p->list[i]->state == RECORDED_LIVES)
+            take_last(p->list[i]);
+    replay_until(p->one->replay, UINT64_MAX, UINT64_MAX);
+    for (uint32_t i = 0; i < RING_PROCESSES; i++) {
+        const recorded *r = p->list[i];
+        if (r && (r->state == RECORDED_LIVES || r->state == RECORDED_TAKEN))
+            trace_add_losses(p->one, &r->source);
+    }
+    const int status = trace_end(p->one, ended);
+    if (status != EXIT_SOUND)
+        p->status = status;
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
+static void take_snapshots(processes *p, program *main, uint64_t seen)
+{
+    if (p->one) {
+        take_processes(p, main, seen, 0);
+        trace_snapshot(p, p->one);
+        return;
+    }
+    for (uint32_t i = 0; i < RING_PROCESSES; i++) {
+        recorded *r = p->list[i];
+        if (!r)
+            continue;
+        begin_trace(p, r);
+        if (r->state != RECORDED_LIVES)
+            continue;
+        replay_to(p, r->trace->replay, source_take(&r->source), 0);
+        move_child(p, r);
+        trace_snapshot(p, r->trace);
+    }
 }
 
 /* A process may still begin. That of which only damaged memory says that it does would be waited
  * for in vain. */
 static bool is_waited_for(const recorded *r)
 {
-    return r && (r->replay || (!r->output && r->descends));
+    return r && (r->state == RECORDED_NEW ? r->descends : r->state != RECORDED_DONE);
 }
 
 /* Returns whether any is left. */
 static bool follow_all(processes *p, program *main)
 {
+    const uint64_t seen = now();
     bool left = false;
     keep_session(p);
     if (p->follows) {
@@ -528,13 +574,14 @@ static bool follow_all(processes *p, program *main)
         see_processes(p);
     }
     if (signals_want_snapshot())
-        take_snapshots(p); /* first: the end of a trace takes time */
+        take_snapshots(p, main, seen); /* first: the end of a trace takes time */
     note_ends(p);
-    for (uint32_t i = 0; i < RING_PROCESSES; i++) {
-        if (p->list[i])
-            follow_process(p, i, main);
+    if (p->one)
+        follow_together(p, main, seen);
+    else
+        follow_separate(p, main);
+    for (uint32_t i = 0; i < RING_PROCESSES; i++)
         left = left || is_waited_for(p->list[i]);
-    }
     return left;
 }
 
@@ -570,9 +617,12 @@ int processes_follow(processes *p, program *main, uint64_t end)
     for (uint32_t i = 0; i < RING_PROCESSES; i++) {
         if (p->list[i]) {
             begin_trace(p, p->list[i]);
-            end_trace(p, p->list[i], 0);
+            if (!p->one)
+                end_trace(p, p->list[i], 0);
         }
     }
+    if (p->one)
+        end_together(p, left ? 0 : now());
     const unsigned missed = p->shared->missed;
     if (missed > 0 && !p->damaged)
         diag_warning(p->path,
@@ -593,6 +643,7 @@ void processes_close(processes *p)
         if (p->fds[i] >= 0)
             close(p->fds[i]);
     }
+    trace_free(p->one);
     files_free(p->files);
     unmark_owner(p);
     if (p->shared)

@@ -7,9 +7,11 @@
  *   helper.c    processes of `record` itself, for group.c and symbols.c
  *   processes.c the processes that are recorded: the program and, with --follow-forks, its children
  *   source.c    takes the records of a process's threads out of the shared memory
- *   replay.c    what the records mean: goroutines, procs, who woke whom
+ *   replay.c    what the records mean: their order, who woke whom
+ *   goroutines.c  threads as goroutines with procs, of one process or several
  *   objects.c   what a thread waits for, in words
- *   names.c     functions of the programs that the process executes
+ *   traces.c    the traces that are written, and what is not in them
+ *   names.c     functions of the programs that the processes execute
  *   files.c     the files that these programs map, each with its symbols once
  *   symbols.c   a process that reads the symbols
  *   cache.c     what recordings before have found in a file
@@ -172,39 +174,51 @@ void mapped_free(files *all, mapped *m);
 
 /* ---- names.c --------------------------------------------------------------------------------- */
 
-/* An address of an image (a program that the process executed). */
-enum { PC_IMAGE_SHIFT = 48 };
+/* An address in an image, which is a program that a process executed. The highest bit is not set.
+ */
+enum { PC_IMAGE_SHIFT = 48, NAMES_NO_IMAGE = 0x7ffe };
 #define PC_MASK ((UINT64_C(1) << PC_IMAGE_SHIFT) - 1)
 
+typedef struct executed executed;
+
+/* The names in a trace. */
 typedef struct names {
-    ring *shared;
-    int32_t pid;                /* of the process; 0: unknown */
-    uint32_t image_count;       /* programs that it has executed */
-    bool read[RING_IMAGES];     /* whether `images` has what it had mapped at its beginning */
-    uint64_t next_read;         /* its maps are not read before, a time of CLOCK_MONOTONIC */
-    files *files;               /* of all processes */
-    mapped images[RING_IMAGES]; /* empty: not read yet */
+    files *files; /* of all processes */
+    bool several; /* the trace is of several processes */
+    executed **images;
+    size_t image_count, image_capacity;
     char (*threads)[RING_NAME_SIZE + 1]; /* names of threads, see names_thread */
     size_t thread_count, thread_capacity;
     waiting wait; /* stops: nothing is replayed and no address is resolved any more */
 } names;
 
+/* Adds a program that the process executes, which has that number in the shared memory. Returns its
+ * image; NAMES_NO_IMAGE, for which there are no names: memory is refused, or there are too many. */
+uint32_t names_add(names *n, ring *shared, uint32_t number, int32_t pid);
+/* The process executes another program. */
+void names_past(names *n, uint32_t image);
+/* The shared memory is not used any more. */
+void names_end(names *n, uint32_t image);
 /* An address of that image is seen. */
 void names_see(names *n, uint32_t image, uint64_t pc);
+/* The address of its main; 0: unknown. */
+uint64_t names_main(const names *n, uint32_t image);
+/* The name of the program, also for the name of a file; empty: unknown. It is valid as long as n.
+ */
+const char *names_program(names *n, uint32_t image);
 /* Whether threads whose start routine is there wait in system calls that are not interposed: those
  * of OpenMP in GCC's libgomp. */
 bool names_wait_unseen(names *n, uint32_t image, uint64_t pc);
 /* An address that is resolved to the function of that routine or, if that has no name, to the name;
  * 0: there is none. */
 uint64_t names_thread(names *n, uint64_t routine, const char *name);
-/* The name of the last program that the process has executed, for the name of a file; empty:
- * unknown. */
-void names_program(const names *n, char name[RING_NAME_SIZE]);
 /* A gotrace_resolve_fn. */
 size_t names_resolve(void *n, uint64_t pc, gotrace_frame *frames, size_t max);
 void names_free(names *n);
 
 /* ---- source.c -------------------------------------------------------------------------------- */
+
+enum { MOST_BACKLOG = 256 << 20 }; /* see source.most_backlog */
 
 typedef struct stack {
     uint32_t depth;
@@ -212,6 +226,7 @@ typedef struct stack {
 } stack;
 
 typedef struct thread thread;
+typedef struct source source;
 
 /* A record of a thread. */
 typedef struct item {
@@ -231,7 +246,9 @@ typedef enum thread_state {
 } thread_state;
 
 struct thread {
-    uint32_t slot, image;
+    source *of;
+    uint32_t slot;
+    uint32_t image;      /* its number in the shared memory */
     bool finished;       /* no more records come */
     uint32_t named;      /* in so many items */
     uint64_t last;       /* time of the last record */
@@ -258,8 +275,9 @@ struct thread {
     bool has_proc;
 };
 
-typedef struct source {
+struct source {
     ring *shared;
+    int32_t pid, parent; /* processes; 0: unknown */
     const char *fault; /* what is wrong in the shared memory: nothing is taken any more; or NULL */
     bool ended;        /* the process is to record nothing any more */
     uint64_t tails[RING_SLOTS]; /* of the slots: those in shared memory are for the process */
@@ -271,7 +289,9 @@ typedef struct source {
     uint64_t patience_ns;       /* a slot that is busy for longer with one record is passed over */
     size_t lost_stacks;
     size_t unseen; /* threads that wait unseen, see names_wait_unseen */
-    names names;
+    names *names;
+    uint32_t images[RING_IMAGES]; /* in names */
+    uint32_t image_count;         /* programs that the process has executed */
     thread *at[RING_SLOTS];
     thread **threads; /* that have records, in order of their beginning */
     size_t count, capacity;
@@ -279,13 +299,20 @@ typedef struct source {
     size_t stack_count, stack_capacity;
     gt_lookup known; /* of stacks */
     bool failed;     /* memory is refused */
-} source;
+    /* Of replay.c. */
+    uint32_t image;            /* that runs */
+    gotrace_rec_thread *first; /* the first thread, of all images */
+    uint64_t goroutine;        /* the id of the last one */
+    uint64_t last_goroutine;   /* of those that are for the process */
+    uint64_t process_ended;    /* see replay_end_process; 0: not yet */
+    bool declared;             /* the trace says which process it is, in this generation */
+    bool replayed;             /* nothing is to be replayed any more */
+};
 
 /* Creates the memory of a process. Returns its descriptor; -1: errno says why. */
 int source_create(bool stacks, uint32_t sample_ns);
-/* pid: of the process; 0: not known yet. all and backlog: of all processes. False: errno says why.
- */
-bool source_open(source *s, int fd, int32_t pid, files *all, size_t *backlog);
+/* n: of the trace; backlog: of all processes. False: errno says why. */
+bool source_open(source *s, int fd, int32_t pid, names *n, size_t *backlog);
 /* Takes all records, unless many are to be replayed first. Returns a time up to which no more come.
  */
 uint64_t source_take(source *s);
@@ -306,22 +333,29 @@ typedef struct replay replay;
 
 /* The trace begins at that time; 0: now. flight_ns: not 0: nothing is written but snapshots of that
  * time. NULL after a diagnostic. */
-replay *replay_new(source *s, int version, uint64_t begin, uint64_t flight_ns, out *to);
+replay *replay_new(names *n, int version, uint64_t begin, uint64_t flight_ns, out *to);
+/* The trace has the records of that process, too. False: memory is refused. */
+bool replay_add(replay *r, source *s);
+/* The process has ended, and all its records were taken. When they are replayed, its goroutines
+ * end, and s->replayed is set. For traces of several processes. */
+void replay_end_process(replay *r, source *s, uint64_t ended);
 /* Writes a trace of what a flight recorder keeps. */
 bool replay_snapshot(replay *r, out *to);
 /* Replays the records up to that time; UINT64_MAX: all. If it is not known yet which thread an
  * unlock let in, those from that unlock on are left, unless it was before the time `decided`. */
 void replay_until(replay *r, uint64_t time, uint64_t decided);
-/* Ends the trace. ended: when the process was seen to have ended; 0: it goes on. Returns an exit
- * status, after a diagnostic if it is not EXIT_SOUND. */
+/* Whether records are left, because a signal ended recording. */
+bool replay_is_cut(const replay *r);
+/* Ends the trace. ended: when the last process was seen to have ended; 0: one goes on. Returns an
+ * exit status, after a diagnostic if it is not EXIT_SOUND. */
 int replay_end(replay *r, uint64_t ended);
 /* Without ending the trace, while its output and its source are open. NULL is accepted. */
 void replay_free(replay *r);
 /* What is not in the trace, or not as it was. */
 typedef struct replay_losses {
-    uint64_t late; /* records that were replayed much later than they were written, since other
-                      threads did not wait for them; and those that were not replayed */
-    uint64_t samples;
+    uint64_t late;    /* records that were replayed much later than they were written, since other
+                         threads did not wait for them; and those that were not replayed */
+    uint64_t samples; /* by the recorder */
 } replay_losses;
 
 replay_losses replay_lost(const replay *r);
@@ -335,13 +369,50 @@ void objects_log_wait(const source *s, thread *t, const ring_record *wait);
 /* The thread, which runs, releases a lock that others may wait for. */
 void objects_log_release(const source *s, const thread *by, uint64_t object);
 
+/* ---- traces.c -------------------------------------------------------------------------------- */
+
+typedef struct processes processes;
+
+/* What is not in a trace, or not as it was: numbers of each. */
+typedef struct losses {
+    size_t threads, calls, samples, unseen, stacks, late;
+} losses;
+
+/* A trace that is written. */
+typedef struct trace_output {
+    names names;
+    replay *replay; /* NULL: it is not open */
+    output own;     /* of a child */
+    output *output;
+    char *path;
+    unsigned snapshots;
+    bool damaged; /* a process has damaged its shared memory */
+    losses losses;
+} trace_output;
+
+/* NULL: memory is refused. */
+trace_output *trace_new(processes *p);
+/* to: its output, which the caller closes; NULL: one that is opened. begin: as of replay_new. False
+ * after a diagnostic. */
+bool trace_open(processes *p, trace_output *t, const char *path, output *to, uint64_t begin);
+/* Gives it another name; without effect if that fails. */
+void trace_move(trace_output *t, const char *path);
+/* Notes what was not recorded of a process. */
+void trace_add_losses(trace_output *t, const source *s);
+/* Writes what a flight recorder keeps to PATH.1, PATH.2, ... */
+void trace_snapshot(processes *p, trace_output *t);
+/* Ends it, if it is open; as replay_end. */
+int trace_end(trace_output *t, uint64_t ended);
+void trace_free(trace_output *t);
+
 /* ---- processes.c ----------------------------------------------------------------------------- */
 
 typedef struct recorded recorded;
 
-typedef struct processes {
+struct processes {
     ring_session *shared; /* the processes can write to all of it */
     bool follows, damaged;
+    bool separate;           /* each process has its own trace_output */
     int fds[RING_PROCESSES]; /* of the rings; -1: there is none */
     uint32_t owner;          /* of shared->owner */
     struct robust {
@@ -357,11 +428,12 @@ typedef struct processes {
     bool stacks;
     uint32_t sample_ns; /* see ring.sample_ns */
     uint64_t flight_ns;
-    const char *path; /* of the program's trace, without the number of the process */
-    packing packing;  /* of the traces of children */
-    unsigned opened;  /* number of traces */
-    int status;       /* an exit status */
-} processes;
+    const char *path;  /* of the program's trace, without the number of the process */
+    packing packing;   /* of the traces of children */
+    unsigned opened;   /* number of traces */
+    trace_output *one; /* of all processes; NULL: each has its own */
+    int status;        /* an exit status */
+};
 
 /* Creates the shared memory. False after a diagnostic. */
 bool processes_open(processes *p, bool follow);
@@ -371,6 +443,9 @@ int processes_add_program(processes *p, pid_t pid, const char *path, output *to)
 /* Records all processes until they have ended, or that time of CLOCK_MONOTONIC, and ends the
  * traces. Returns an exit status, after a diagnostic if it is not EXIT_SOUND. */
 int processes_follow(processes *p, program *main, uint64_t end);
+/* For `waiting`: while addresses are resolved, which may take long, rings are emptied, and ready.
+ */
+void processes_take_all(void *processes);
 void processes_close(processes *p);
 
 #endif

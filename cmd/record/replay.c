@@ -7,7 +7,7 @@
  * waits (replay_until). Likewise it is known which of several waiting threads was woken. An unlock
  * is replayed up to 100 ms late, until the thread is known that it let in.
  */
-#include "cmd/record/record.h"
+#include "cmd/record/replay.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +17,7 @@
 
 #include "cmd/diag.h"
 #include "cmd/verb.h"
+#include "formats/common/vector.h"
 
 enum {
     SHORT_NS = 20000,       /* a call that takes less has not waited */
@@ -25,251 +26,11 @@ enum {
     MOST_SAMPLES = 768,     /* of a generation: the recorder keeps 1024 */
     FIRST_LOGS = 11,        /* a version */
     FREQUENCY = 1000000000,
-    LABEL_SIZE = RING_NAME_SIZE + sizeof "thread ",
 };
 
 /* As in Go, a generation lasts a second; while threads run for long, up to ten. */
 #define GENERATION_NS      UINT64_C(1000000000)
 #define MOST_GENERATION_NS UINT64_C(10000000000)
-
-typedef struct proc {
-    gotrace_rec_proc *rec;
-    bool taken;
-} proc;
-
-struct replay {
-    source *source;
-    gotrace_recorder *recorder;
-    _Atomic uint64_t now;      /* the recorder's clock */
-    uint64_t until;            /* records up to that time are replayed */
-    uint64_t generation;       /* its beginning */
-    uint64_t asked;            /* when it was last asked whether it is to end */
-    uint64_t late;             /* records, see replay_losses */
-    uint64_t goroutines;       /* number of */
-    uint64_t samples;          /* of the generation */
-    uint32_t image;            /* that runs */
-    gotrace_rec_thread *first; /* the first thread, of all images */
-    gotrace_rec_thread *own;   /* of `record`, for mark_time; NULL: not needed yet */
-    int version;
-    proc *procs;
-    unsigned proc_count, proc_capacity;
-    out *to;
-    bool flies; /* a flight recorder */
-};
-
-/* ---- procs ----------------------------------------------------------------------------------- */
-
-static bool add_proc(replay *r)
-{
-    if (r->proc_count == r->proc_capacity) {
-        unsigned capacity = r->proc_capacity ? 2 * r->proc_capacity : 16;
-        proc *grown = reallocarray(r->procs, capacity, sizeof *grown);
-        if (!grown)
-            return false;
-        r->procs = grown;
-        r->proc_capacity = capacity;
-    }
-    r->procs[r->proc_count] = (proc){gotrace_rec_proc_new(r->recorder, r->proc_count), false};
-    r->proc_count++;
-    return true;
-}
-
-/* The thread takes the first proc that is idle. */
-static void take_proc(replay *r, thread *t)
-{
-    unsigned i = 0;
-    while (i < r->proc_count && r->procs[i].taken)
-        i++;
-    if (i == r->proc_count && !add_proc(r)) {
-        r->source->failed = true;
-        return;
-    }
-    r->procs[i].taken = true;
-    t->proc = i;
-    t->has_proc = true;
-    gotrace_rec_proc_start(t->rec, r->procs[i].rec);
-}
-
-static void release_proc(replay *r, thread *t)
-{
-    if (!t->has_proc)
-        return;
-    gotrace_rec_proc_stop(t->rec);
-    r->procs[t->proc].taken = false;
-    t->has_proc = false;
-}
-
-/* ---- states ---------------------------------------------------------------------------------- */
-
-static const uint64_t *pcs_of(const item *i)
-{
-    return i->stack ? i->stack->pcs : NULL;
-}
-
-static size_t depth_of(const item *i)
-{
-    return i->stack ? i->stack->depth : 0;
-}
-
-/* The label of the goroutine; it has one. Go's readers take goroutines with labels that begin with
- * "GC " for workers of the garbage collector (internal/trace/gc.go): Java's "GC Thread#0" is none.
- */
-static const char *label_of(const thread *t, char text[LABEL_SIZE])
-{
-    snprintf(text, LABEL_SIZE, "%s%s", strncmp(t->name, "GC ", 3) == 0 ? "thread " : "", t->name);
-    return text;
-}
-
-/* Each generation has the labels again: a flight recorder drops earlier ones. */
-static void label(replay *r, thread *t)
-{
-    char text[LABEL_SIZE];
-    if (!t->name[0] || t->labelled || t->state != THREAD_RUNNING || r->version < GOTRACE_FIRST_V2)
-        return;
-    gotrace_rec_go_label(t->rec, label_of(t, text));
-    t->labelled = true;
-}
-
-/* The thread has a proc. */
-static void start_there(const replay *r, thread *t)
-{
-    char text[LABEL_SIZE];
-    if (t->name[0] && r->version < GOTRACE_FIRST_V2)
-        gotrace_rec_go_start_label(t->rec, t->go, label_of(t, text));
-    else
-        gotrace_rec_go_start(t->rec, t->go);
-    t->state = THREAD_RUNNING;
-}
-
-static void start(replay *r, thread *t)
-{
-    take_proc(r, t);
-    start_there(r, t);
-}
-
-/* The thread goes on after a wait or a call. */
-static void resume(replay *r, thread *t)
-{
-    switch (t->state) {
-    case THREAD_CALLS:
-        gotrace_rec_go_sys_exit(t->rec);
-        if (t->has_proc)
-            t->state = THREAD_RUNNING;
-        else
-            start(r, t);
-        break;
-    case THREAD_WAITS: /* no thread woke it, but time, a signal, the network, ... */
-        take_proc(r, t);
-        gotrace_rec_go_unpark(t->rec, t->go, NULL, 0);
-        start_there(r, t);
-        break;
-    case THREAD_WOKEN: start(r, t); break;
-    case THREAD_NEW:
-    case THREAD_CREATED:
-    case THREAD_RUNNING:
-    case THREAD_ENDED: break;
-    }
-}
-
-static void end_goroutine(replay *r, thread *t)
-{
-    resume(r, t);
-    if (t->state == THREAD_RUNNING) {
-        gotrace_rec_go_end(t->rec);
-        release_proc(r, t);
-    }
-    t->state = THREAD_ENDED;
-}
-
-static void end(replay *r, thread *t)
-{
-    const bool lives = t->rec && t->state != THREAD_ENDED;
-    end_goroutine(r, t);
-    if (lives && t->rec != r->first)
-        gotrace_rec_thread_end(t->rec);
-}
-
-/* The process executes another program: its threads have ended. */
-static void end_image(replay *r, uint32_t image)
-{
-    for (size_t i = 0; i < r->source->count; i++)
-        if (r->source->threads[i]->image < image)
-            end(r, r->source->threads[i]);
-    r->image = image;
-}
-
-static uint64_t start_pc(uint64_t address, uint32_t image)
-{
-    return address ? (address & PC_MASK) | (uint64_t)image << PC_IMAGE_SHIFT : 0;
-}
-
-/* The thread of that id that lives; NULL: none. The kernel uses the id again of one that has ended,
- * perhaps without notice. */
-static gotrace_rec_thread *take_over(replay *r, uint64_t tid)
-{
-    thread *t = objects_thread(r->source, tid);
-    if (!t)
-        return NULL;
-    end_goroutine(r, t);
-    return t->rec;
-}
-
-/* The id of the first thread, that of the process, is also that of the next program's. */
-static gotrace_rec_thread *new_thread(replay *r, uint64_t tid)
-{
-    const bool first = tid == (uint64_t)r->source->names.pid;
-    gotrace_rec_thread *created = take_over(r, tid);
-    if (first && r->first)
-        return r->first;
-    if (!created)
-        created = gotrace_rec_thread_new(r->recorder, tid);
-    if (first)
-        r->first = created;
-    return created;
-}
-
-/* Where a thread begins that was not seen to be created; 0: unknown. */
-static uint64_t entry_of(replay *r, const thread *t, const item *i)
-{
-    if (i->record.type == RING_ATTACH && i->record.flags == 0)
-        return start_pc(r->source->shared->mains[t->image], t->image);
-    return names_thread(&r->source->names, i->stack ? i->stack->pcs[0] : 0, t->name);
-}
-
-/* A signal handler may have left the writing of the record, and so it may come twice. */
-static void begin_thread(replay *r, thread *t, const item *i)
-{
-    const uint64_t tid = i->record.object;
-    if (t->rec)
-        return;
-    if (t->image > r->image)
-        end_image(r, t->image);
-    t->rec = new_thread(r, tid);
-    t->tid = tid;
-    if (t->state == THREAD_CREATED) {
-        start(r, t);
-        return;
-    }
-    uint64_t entry = entry_of(r, t, i);
-    take_proc(r, t);
-    t->number = ++r->goroutines;
-    t->go = gotrace_rec_go_create(t->rec, t->number, entry, NULL, 0);
-    gotrace_rec_go_start(t->rec, t->go);
-    t->state = THREAD_RUNNING;
-}
-
-static void create_thread(replay *r, thread *t, const item *i)
-{
-    thread *created = i->other;
-    if (!created || created->state != THREAD_NEW)
-        return;
-    created->number = ++r->goroutines;
-    created->go = gotrace_rec_go_create(
-        t->rec, created->number, start_pc(i->record.object, t->image), pcs_of(i), depth_of(i));
-    created->state = THREAD_CREATED;
-    r->source->unseen += names_wait_unseen(&r->source->names, t->image,
-                                           (i->record.object & PC_MASK) + 1);
-}
 
 /* ---- waking ---------------------------------------------------------------------------------- */
 
@@ -278,22 +39,24 @@ static const ring_record *next_record(const thread *t)
     return t->first < t->end ? &t->items[t->first].record : NULL;
 }
 
-static bool waits_for(const thread *t, uint64_t object)
+/* Whether it waits for that object of the process. */
+static bool waits_for(const thread *t, const source *of, uint64_t object)
 {
-    return t->state == THREAD_WAITS && t->wait.kind < RING_SLEEP && t->wait.object == object;
+    return t->state == THREAD_WAITS && t->wait.kind < RING_SLEEP && t->of == of &&
+           t->wait.object == object;
 }
 
-static bool waits_for_lock(const thread *t, uint64_t object)
+static bool waits_for_lock(const thread *t, const source *of, uint64_t object)
 {
-    return waits_for(t, object) && t->wait.kind <= RING_WRITE_LOCK;
+    return waits_for(t, of, object) && t->wait.kind <= RING_WRITE_LOCK;
 }
 
 /* When the thread goes on because of that RING_WAKE; UINT64_MAX: not because of it. A lock may be
  * taken by another thread before one that is woken runs, which then goes on waiting. */
-static uint64_t wake_time(const thread *t, const ring_record *wake)
+static uint64_t wake_time(const thread *t, const source *of, const ring_record *wake)
 {
     const ring_record *next = next_record(t);
-    if (waits_for_lock(t, wake->object) && (!next || next->object != wake->time))
+    if (waits_for_lock(t, of, wake->object) && (!next || next->object != wake->time))
         return UINT64_MAX;
     if (!next)
         return UINT64_MAX - 1;
@@ -302,13 +65,12 @@ static uint64_t wake_time(const thread *t, const ring_record *wake)
 
 /* The thread that is woken: of those that wait for the object, that which goes on first; if that is
  * not known, that which has waited longest. */
-static thread *find_woken(const replay *r, const ring_record *wake)
+static thread *find_woken(const replay *r, const source *of, const ring_record *wake)
 {
-    thread *best = NULL;
+    thread *best = NULL, *t;
     uint64_t best_time = UINT64_MAX;
-    for (size_t i = 0; i < r->source->count; i++) {
-        thread *t = r->source->threads[i];
-        uint64_t time = waits_for(t, wake->object) ? wake_time(t, wake) : UINT64_MAX;
+    for (walk w = {0}; (t = walk_on(r, &w));) {
+        uint64_t time = waits_for(t, of, wake->object) ? wake_time(t, of, wake) : UINT64_MAX;
         if (time < best_time || (best && time == best_time && t->wait.time < best->wait.time)) {
             best = t;
             best_time = time;
@@ -325,18 +87,17 @@ static void wake(thread *by, thread *woken, const item *i)
 
 static void wake_kind(replay *r, thread *by, uint64_t object, ring_kind kind, const item *i)
 {
-    for (size_t n = 0; n < r->source->count; n++) {
-        thread *t = r->source->threads[n];
-        if (waits_for(t, object) && t->wait.kind == kind)
+    thread *t;
+    for (walk w = {0}; (t = walk_on(r, &w));)
+        if (waits_for(t, by->of, object) && t->wait.kind == kind)
             wake(by, t, i);
-    }
 }
 
 static void wake_some(replay *r, thread *by, const item *i)
 {
     uint64_t object = i->record.object;
     for (unsigned n = 0; n < i->record.flags; n++) {
-        thread *woken = find_woken(r, &i->record);
+        thread *woken = find_woken(r, by->of, &i->record);
         if (!woken)
             return;
         wake(by, woken, i);
@@ -346,14 +107,14 @@ static void wake_some(replay *r, thread *by, const item *i)
 }
 
 /* Whether it is not known yet that the RING_WAKE let in a thread that waits for the lock. */
-static bool is_undecided(const replay *r, const ring_record *wake)
+static bool is_undecided(const replay *r, const source *of, const ring_record *wake)
 {
+    const thread *t;
     bool waits = false;
-    for (size_t i = 0; i < r->source->count; i++) {
-        const thread *t = r->source->threads[i];
-        if (!waits_for_lock(t, wake->object))
+    for (walk w = {0}; (t = walk_on(r, &w));) {
+        if (!waits_for_lock(t, of, wake->object))
             continue;
-        if (wake_time(t, wake) != UINT64_MAX)
+        if (wake_time(t, of, wake) != UINT64_MAX)
             return false;
         waits = waits || !next_record(t);
     }
@@ -420,13 +181,13 @@ static void block(replay *r, thread *t, const item *i)
         t->state = THREAD_CALLS;
     } else {
         if (r->version >= FIRST_LOGS)
-            objects_log_wait(r->source, t, b);
+            objects_log_wait(t->of, t, b);
         gotrace_rec_go_park(t->rec, reason_of(b->kind), pcs_of(i), depth_of(i));
         t->state = THREAD_WAITS;
         t->wait = *b;
     }
     if (!quick)
-        release_proc(r, t);
+        goroutine_release_proc(r, t);
 }
 
 /* ---- records --------------------------------------------------------------------------------- */
@@ -457,9 +218,9 @@ static void be_off(replay *r, thread *t, const item *i)
         gotrace_rec_go_preempt(t->rec, NULL, 0);
         t->state = THREAD_WOKEN;
     }
-    release_proc(r, t);
+    goroutine_release_proc(r, t);
     atomic_store_explicit(&r->now, now, memory_order_relaxed);
-    resume(r, t);
+    goroutine_resume(r, t);
 }
 
 /* Whether the rest of the name follows. */
@@ -479,8 +240,9 @@ static void end_generation(replay *r, uint64_t time)
 {
     r->generation = time;
     r->samples = 0;
-    for (size_t i = 0; i < r->source->count; i++)
-        r->source->threads[i]->labelled = false;
+    thread *t;
+    for (walk w = {0}; (t = walk_on(r, &w));)
+        t->labelled = t->of->declared = false;
     gotrace_recorder_advance(r->recorder);
 }
 
@@ -500,7 +262,7 @@ static void replay_item(replay *r, thread *t, const item *i)
     r->late += r->now > LATE_NS && i->record.time < r->now - LATE_NS;
     raise_now(r, i->record.time);
     if (i->record.type == RING_ATTACH || i->record.type == RING_START) {
-        begin_thread(r, t, i);
+        goroutine_begin(r, t, i);
         t->since = i->record.time;
         return;
     }
@@ -515,20 +277,21 @@ static void replay_item(replay *r, thread *t, const item *i)
     }
     if (i->record.type == RING_OFF && t->state == THREAD_RUNNING)
         be_off(r, t, i);
-    resume(r, t); /* a thread that records runs, also if that it goes on was not recorded */
+    goroutine_resume(r,
+                     t); /* a thread that records runs, also if that it goes on was not recorded */
     if (!is_part_of_name(&i->record))
-        label(r, t);
+        goroutine_describe(r, t);
     switch ((ring_type)i->record.type) {
-    case RING_CREATE: create_thread(r, t, i); break;
+    case RING_CREATE: goroutine_create(r, t, i); break;
     case RING_END:
         wake_kind(r, t, i->record.object, RING_JOIN, i);
-        end(r, t);
+        goroutine_end(r, t);
         break;
     case RING_BLOCK: block(r, t, i); break;
     case RING_WAKE:
         wake_some(r, t, i);
         if (r->version >= FIRST_LOGS)
-            objects_log_release(r->source, t, i->record.object);
+            objects_log_release(t->of, t, i->record.object);
         break;
     case RING_SELF:
     case RING_HOLDER:
@@ -547,11 +310,10 @@ static void replay_item(replay *r, thread *t, const item *i)
 /* The thread with the first record; *next is the time of the first record of another one. */
 static thread *first_thread(const replay *r, uint64_t *next)
 {
-    thread *first = NULL;
+    thread *first = NULL, *t;
     uint64_t first_time = UINT64_MAX;
     *next = UINT64_MAX;
-    for (size_t i = 0; i < r->source->count; i++) {
-        thread *t = r->source->threads[i];
+    for (walk w = {0}; (t = walk_on(r, &w));) {
         const ring_record *record = next_record(t);
         uint64_t time = record ? record->time : UINT64_MAX;
         if (time < first_time) {
@@ -569,11 +331,10 @@ static thread *first_thread(const replay *r, uint64_t *next)
  * will be shown in the generation of its next one. */
 static bool runs_for_long(const replay *r, uint64_t time)
 {
-    for (size_t i = 0; i < r->source->count; i++) {
-        const thread *t = r->source->threads[i];
+    const thread *t;
+    for (walk w = {0}; (t = walk_on(r, &w));)
         if (t->state == THREAD_RUNNING && t->since + LONG_RUN_NS < time)
             return true;
-    }
     return false;
 }
 
@@ -587,39 +348,112 @@ static bool is_generation_due(replay *r, const ring_record *next)
     return r->flies || age >= MOST_GENERATION_NS || !runs_for_long(r, next->time);
 }
 
+/* ---- processes ------------------------------------------------------------------------------- */
+
+bool replay_add(replay *r, source *s)
+{
+    source **grown = vector_room(r->sources, &r->source_capacity, r->source_count,
+                                 sizeof(source *));
+    if (!grown)
+        return false;
+    r->sources = grown;
+    r->sources[r->source_count++] = s;
+    return true;
+}
+
+void replay_end_process(replay *r, source *s, uint64_t ended)
+{
+    s->process_ended = ended;
+    r->ending++;
+}
+
+static bool has_records(const source *s)
+{
+    size_t i = 0;
+    while (i < s->count && !next_record(s->threads[i]))
+        i++;
+    return i < s->count;
+}
+
+/* Ends processes whose records are replayed, and which ended until then. */
+static void end_processes(replay *r, uint64_t until)
+{
+    for (size_t i = 0; i < r->source_count && r->ending > 0;) {
+        source *s = r->sources[i];
+        if (!s->process_ended || s->process_ended > until || has_records(s)) {
+            i++;
+            continue;
+        }
+        raise_now(r, s->process_ended);
+        goroutine_end_process(r, s);
+        s->replayed = true;
+        r->ending--;
+        r->failed = r->failed || s->failed;
+        memmove(&r->sources[i], &r->sources[i + 1], (--r->source_count - i) * sizeof(source *));
+    }
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
+/* Replays the records of the first thread up to the first one of another one. Returns until; or an
+ * earlier time, from which on it is not decided what happens. */
+static uint64_t replay_first(replay *r, thread *t, uint64_t next, uint64_t until, uint64_t decided)
+{
+    if (is_generation_due(r, next_record(t)))
+        end_generation(r, next_record(t)->time);
+    do {
+        item i = t->items[t->first];
+        if (i.record.type == RING_WAKE && i.record.time > decided &&
+            is_undecided(r, t->of, &i.record))
+            return i.record.time - 1;
+        t->first++;
+        replay_item(r, t, &i);
+        if (i.other)
+            i.other->named--;
+    } while (t->first < t->end && next_record(t)->time <= next && next_record(t)->time <= until &&
+             !r->names->wait.stops());
+    return until;
+}
+
+static bool lacks_memory(const replay *r)
+{
+    bool lacks = r->failed;
+    for (size_t i = 0; i < r->source_count; i++)
+        lacks = lacks || r->sources[i]->failed;
+    return lacks;
+}
+
 void replay_until(replay *r, uint64_t until, uint64_t decided)
 {
     uint64_t next;
-    thread *t;
-    const names *n = &r->source->names;
-    while (!n->wait.stops() && (t = first_thread(r, &next)) && next_record(t)->time <= until) {
-        if (is_generation_due(r, next_record(t)))
-            end_generation(r, next_record(t)->time);
-        do {
-            item i = t->items[t->first];
-            if (i.record.type == RING_WAKE && i.record.time > decided &&
-                is_undecided(r, &i.record)) {
-                until = i.record.time - 1;
-                break;
-            }
-            t->first++;
-            replay_item(r, t, &i);
-            if (i.other)
-                i.other->named--;
-        } while (t->first < t->end && next_record(t)->time <= next &&
-                 next_record(t)->time <= until && !n->wait.stops());
+    while (!r->names->wait.stops()) {
+        thread *t = first_thread(r, &next);
+        const uint64_t first = t ? next_record(t)->time : UINT64_MAX;
+        end_processes(r, first < until ? first : until);
+        if (first > until || !t)
+            break;
+        until = replay_first(r, t, next, until, decided);
     }
-    source_forget(r->source);
+    for (size_t i = 0; i < r->source_count; i++)
+        source_forget(r->sources[i]);
     if (until < UINT64_MAX && until > r->until)
         r->until = until;
-    if (r->source->failed || gotrace_recorder_error(r->recorder)->rule != GOTRACE_RULE_NONE)
-        source_end(r->source);
+    if (lacks_memory(r) || gotrace_recorder_error(r->recorder)->rule != GOTRACE_RULE_NONE)
+        for (size_t i = 0; i < r->source_count; i++)
+            source_end(r->sources[i]);
+}
+
+bool replay_is_cut(const replay *r)
+{
+    size_t i = 0;
+    while (i < r->source_count && !has_records(r->sources[i]))
+        i++;
+    return i < r->source_count;
 }
 
 replay_losses replay_lost(const replay *r)
 {
-    return (replay_losses){r->late, r->source->shared->samples_lost +
-                                        gotrace_recorder_lost(r->recorder)->samples};
+    return (replay_losses){r->late, gotrace_recorder_lost(r->recorder)->samples};
 }
 
 /* ---- begin and end --------------------------------------------------------------------------- */
@@ -648,7 +482,7 @@ static void report(const gotrace_error *error)
     diag_error("%s [%s]", error->message, gotrace_rule_describe(error->rule)->id);
 }
 
-replay *replay_new(source *s, int version, uint64_t begin, uint64_t flight_ns, out *to)
+replay *replay_new(names *n, int version, uint64_t begin, uint64_t flight_ns, out *to)
 {
     replay *r = calloc(1, sizeof *r);
     gotrace_error error = {.rule = GOTRACE_RULE_NONE};
@@ -656,13 +490,13 @@ replay *replay_new(source *s, int version, uint64_t begin, uint64_t flight_ns, o
         diag_error("out of memory [system.memory]");
         return NULL;
     }
-    r->source = s;
+    r->names = n;
     r->to = to;
     r->version = version;
     r->flies = flight_ns > 0;
     const gotrace_recorder_options options = {.size = sizeof options,
                                               .resolve = names_resolve,
-                                              .resolve_ctx = &s->names,
+                                              .resolve_ctx = n,
                                               .clock = replay_clock,
                                               .clock_ctx = r,
                                               .frequency = FREQUENCY,
@@ -688,8 +522,8 @@ replay *replay_new(source *s, int version, uint64_t begin, uint64_t flight_ns, o
 static void mark_time(replay *r)
 {
     gotrace_rec_thread *idle = NULL;
-    for (size_t i = 0; i < r->source->count; i++) {
-        thread *t = r->source->threads[i];
+    thread *t;
+    for (walk w = {0}; (t = walk_on(r, &w));) {
         if (t->state == THREAD_RUNNING) {
             gotrace_rec_go_sched(t->rec, NULL, 0);
             gotrace_rec_go_start(t->rec, t->go);
@@ -698,13 +532,13 @@ static void mark_time(replay *r)
         if (t->state == THREAD_WAITS || t->state == THREAD_WOKEN)
             idle = t->rec;
     }
-    if (r->goroutines == 0)
+    if (r->source_count == 0 || (r->goroutine == 0 && r->process == 0))
         return;
     if (!idle && !r->own)
         r->own = gotrace_rec_thread_new(r->recorder, (uint64_t)getpid());
     thread marker = {.rec = idle ? idle : r->own};
-    take_proc(r, &marker);
-    release_proc(r, &marker);
+    goroutine_take_proc(r, &marker);
+    goroutine_release_proc(r, &marker);
 }
 
 /* The process has ended, and all its threads. Those that wait are not shown as woken: they were
@@ -712,11 +546,11 @@ static void mark_time(replay *r)
  * Returns whether an event was written. */
 static bool end_threads(replay *r)
 {
+    thread *t;
     bool ended = false;
-    for (size_t i = 0; i < r->source->count; i++) {
-        thread *t = r->source->threads[i];
+    for (walk w = {0}; (t = walk_on(r, &w));) {
         if (t->state == THREAD_RUNNING) {
-            end(r, t);
+            goroutine_end(r, t);
             ended = true;
         } else if (t->state == THREAD_CALLS && r->version >= GOTRACE_FIRST_V2) {
             gotrace_rec_go_destroy_sys_call(t->rec);
@@ -742,6 +576,7 @@ void replay_free(replay *r)
         return;
     gotrace_recorder_free(r->recorder);
     free(r->procs);
+    free(r->sources);
     free(r);
 }
 
@@ -756,7 +591,7 @@ int replay_end(replay *r, uint64_t ended)
         mark_time(r);
     if (r->flies && !replay_snapshot(r, r->to))
         status = EXIT_SYSTEM;
-    if (r->source->failed) {
+    if (lacks_memory(r)) {
         diag_error("out of memory: the trace is incomplete [system.memory]");
         status = EXIT_SYSTEM;
     }

@@ -17,7 +17,6 @@ enum {
     VISIBLE_NS = 100000,      /* a store of another processor is visible after that time */
     SKEW_NS = 1000000,        /* clocks of processors differ by less */
     PATIENCE_NS = 1000000000, /* see source.patience_ns */
-    MOST_BACKLOG = 256 << 20, /* see source.most_backlog */
     MOST_STACKS = 1 << 20,
 };
 
@@ -44,15 +43,14 @@ int source_create(bool stacks, uint32_t sample_ns)
     return -1;
 }
 
-bool source_open(source *s, int fd, int32_t pid, files *all, size_t *backlog)
+bool source_open(source *s, int fd, int32_t pid, names *n, size_t *backlog)
 {
     void *memory = mmap(NULL, sizeof(ring), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (memory == MAP_FAILED)
         return false;
-    s->shared = s->names.shared = memory;
-    s->names.files = all;
-    s->names.wait.stops = signals_want_end_now;
-    s->names.pid = pid;
+    s->shared = memory;
+    s->names = n;
+    s->pid = pid;
     s->backlog = backlog;
     s->most_backlog = MOST_BACKLOG;
     s->patience_ns = PATIENCE_NS;
@@ -76,7 +74,8 @@ void source_close(source *s)
     free(s->threads);
     free(s->stacks);
     gt_lookup_free(&s->known, gt_malloc());
-    names_free(&s->names);
+    for (uint32_t i = 0; i < s->image_count; i++)
+        names_end(s->names, s->images[i]);
     if (s->shared)
         munmap(s->shared, sizeof *s->shared);
 }
@@ -148,9 +147,9 @@ static void take_frame(source *s, thread *t, const ring_record *r)
         return;
     }
     const uint64_t pc = r->object & PC_MASK;
-    names_see(&s->names, t->image, pc);
+    names_see(s->names, s->images[t->image], pc);
     t->building->depth = r->flags;
-    t->building->pcs[r->kind] = pc | (uint64_t)t->image << PC_IMAGE_SHIFT;
+    t->building->pcs[r->kind] = pc | (uint64_t)s->images[t->image] << PC_IMAGE_SHIFT;
     if (r->kind + 1 == r->flags)
         t->stacks[r->stack] = intern(s, t->building);
 }
@@ -161,11 +160,15 @@ static void take_frame(source *s, thread *t, const ring_record *r)
 static bool read_images(source *s)
 {
     const uint32_t images = atomic_load_explicit(&s->shared->images, memory_order_acquire);
-    if (images > RING_IMAGES || images < s->names.image_count) {
+    if (images > RING_IMAGES || images < s->image_count) {
         find_fault(s, "the number of executed programs is impossible");
         return false;
     }
-    s->names.image_count = images;
+    for (; s->image_count < images; s->image_count++) {
+        if (s->image_count > 0)
+            names_past(s->names, s->images[s->image_count - 1]);
+        s->images[s->image_count] = names_add(s->names, s->shared, s->image_count, s->pid);
+    }
     return true;
 }
 
@@ -176,7 +179,7 @@ static thread *thread_at(source *s, uint32_t slot)
     if (!grow(s, (void **)&s->threads, &s->capacity, s->count, sizeof *s->threads))
         return NULL;
     const uint32_t image = s->shared->slots[slot].image;
-    if (image >= s->names.image_count && (!read_images(s) || image >= s->names.image_count)) {
+    if (image >= s->image_count && (!read_images(s) || image >= s->image_count)) {
         find_fault(s, "a thread is of a program that was not executed");
         return NULL;
     }
@@ -190,6 +193,7 @@ static thread *thread_at(source *s, uint32_t slot)
         return NULL;
     }
     *s->backlog += sizeof *t;
+    t->of = s;
     t->slot = slot;
     t->image = image;
     s->at[slot] = t;
@@ -303,7 +307,7 @@ static uint64_t take_slot(source *s, uint32_t number, bool takes, uint64_t safe)
         take_records(s, t, head);
         atomic_store_explicit(&slot->tail, s->tails[number], memory_order_release);
     }
-    if (busy && t->image + 1 >= s->names.image_count)
+    if (busy && t->image + 1 >= s->image_count)
         return busy_until(s, t, head, safe);
     t->busy_since = 0;
     return safe;
@@ -333,8 +337,7 @@ static bool is_finished(source *s, uint32_t number, uint32_t *state)
     *state = atomic_load_explicit(&slot->state, memory_order_acquire);
     if (*state > RING_FINISHED)
         find_fault(s, "the state of a thread is impossible");
-    return *state == RING_FINISHED ||
-           (*state == RING_TAKEN && slot->image + 1 < s->names.image_count);
+    return *state == RING_FINISHED || (*state == RING_TAKEN && slot->image + 1 < s->image_count);
 }
 
 /* Reads how many slots are used. */
@@ -362,7 +365,7 @@ static uint64_t take(source *s, bool takes)
     /* A thread that has ended was created before: the record of that is taken below. */
     for (uint32_t i = 0; i < used; i++)
         finished[i] = is_finished(s, i, &states[i]);
-    for (uint32_t i = 0; i < used && !s->fault && !s->names.wait.stops(); i++)
+    for (uint32_t i = 0; i < used && !s->fault && !s->names->wait.stops(); i++)
         if (states[i] >= RING_TAKEN)
             safe = take_slot(s, i, takes, safe);
     for (uint32_t i = 0; i < used && takes && !s->fault; i++)

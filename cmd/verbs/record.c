@@ -13,7 +13,7 @@
 typedef struct record_options {
     settings common;
     const char *go; /* NULL: the newest version */
-    bool stacks, no_stacks, follow_forks, pid_suffix;
+    bool stacks, no_stacks, follow_forks, separate, pid_suffix;
     int64_t duration; /* ns; 0: until the program ends */
     int64_t flight;   /* ns; 0: the whole trace is written */
     int64_t sample;   /* samples a second; 0: none */
@@ -96,6 +96,10 @@ static int check_options(const session *s, int *version)
         diag_error("--flight: only traces of 1.22 and later can be cut");
         return EXIT_USAGE;
     }
+    if (set->separate && !set->follow_forks) {
+        diag_error("--separate: add --follow-forks, or there are no child processes to record");
+        return EXIT_USAGE;
+    }
     if (set->sample > MOST_SAMPLES) {
         diag_error("--sample: at most %d a second", MOST_SAMPLES);
         return EXIT_USAGE;
@@ -150,6 +154,7 @@ static int prepare(session *s, recording *r, const char *base)
     const record_options *set = (const record_options *)s->set;
     processes *p = &r->processes;
     p->stacks = !set->no_stacks;
+    p->separate = set->separate;
     p->flight_ns = (uint64_t)set->flight;
     p->sample_ns = set->sample ? (uint32_t)(1000000000 / set->sample) : 0;
     p->path = base;
@@ -214,7 +219,9 @@ static const option_spec options[] = {
     {0, "sample", OPTION_NUMBER, "HZ", offsetof(record_options, sample), NULL,
      "CPU samples for each second of processor time"},
     {0, "follow-forks", OPTION_FLAG, NULL, offsetof(record_options, follow_forks), NULL,
-     "record child processes too: OUT.PROGRAM.PID"},
+     "record child processes too"},
+    {0, "separate", OPTION_FLAG, NULL, offsetof(record_options, separate), NULL,
+     "with --follow-forks: each child to OUT.PROGRAM.PID"},
     {0, "pid-suffix", OPTION_FLAG, NULL, offsetof(record_options, pid_suffix), NULL,
      "write the program's own trace to OUT.PID"},
     {.name = NULL},

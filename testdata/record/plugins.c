@@ -17,7 +17,7 @@
 void plugin_wait(void);
 void plugin_wait(void)
 {
-    usleep(20000);
+    usleep(300000);
     write(-1, NULL, 0); /* not a tail call */
 }
 

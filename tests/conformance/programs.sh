@@ -53,7 +53,7 @@ compare() {
     rm -f recorded.trace*
     bash -c "$script" 2>alone.err | $filter >alone.out
     alone=${PIPESTATUS[0]}
-    "$GOTRACE" record -q --follow-forks -o recorded.trace -- bash -c "$script" 2>recorded.err | $filter >recorded.out
+    "$GOTRACE" record -q --follow-forks --separate -o recorded.trace -- bash -c "$script" 2>recorded.err | $filter >recorded.out
     recorded=${PIPESTATUS[0]}
     [ "$recorded" -eq "$alone" ] && cmp alone.out recorded.out >difference 2>&1 && cmp alone.err recorded.err >>difference 2>&1
     fail_if $? 'the same output and status' "status $recorded instead of $alone" difference
@@ -113,4 +113,17 @@ if command -v memcached >/dev/null; then
     check_trace 4
 else
     skip 'the same answers' 'no memcached'
+fi
+
+export TRACE_NAME=record/pipeline
+# shellcheck disable=SC2016
+pipeline='pigz -p 4 -c numbers | pigz -dc | sort -S 50M -r | head -n 3; exit ${PIPESTATUS[0]}'
+if command -v pigz >/dev/null; then
+    bash -c "$pipeline" >alone.out 2>alone.err
+    "$GOTRACE" record -q --follow-forks -o recorded.trace -- bash -c "$pipeline" >recorded.out 2>recorded.err &&
+        cmp alone.out recorded.out >difference 2>&1 && cmp alone.err recorded.err >>difference 2>&1
+    fail_if $? 'the same output and status of several processes' 'they differ' difference
+    check_trace 9
+else
+    skip 'the same output and status of several processes' 'no pigz'
 fi

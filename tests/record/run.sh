@@ -597,7 +597,7 @@ check 'records that come late' late_records
 damages_session() {
     local found child
     rm -f damaged.trace*
-    gotrace record --follow-forks -o damaged.trace -- ./corrupts "$1" 2>damaged.err
+    gotrace record --follow-forks --separate -o damaged.trace -- ./corrupts "$1" 2>damaged.err
     found=$?
     cat damaged.err
     [ $found -eq 5 ] || { echo "status $found"; return 1; }
@@ -643,7 +643,7 @@ not_followed() {
 }
 
 followed() {
-    forks "$1" --follow-forks --
+    forks "$1" --follow-forks --separate --
     [ $found -eq 9 ] && [ ! -s forks.err ] && writes forks.trace 300 && writes "$child" 5000 &&
         writes "$child" 2500 G1 && grep -q 'G1 not-exist -> runnable start=main$' forks.txt &&
         grep -q 'G2 .* start=call_in_thread' forks.txt
@@ -652,7 +652,7 @@ followed() {
 # The child executes a program, which sleeps; before that it is recorded only if it has memory of its own.
 followed_exec() {
     local goroutine=$2
-    forks "$1" --follow-forks -- sh -c 'exec sleep 0.05'
+    forks "$1" --follow-forks --separate -- sh -c 'exec sleep 0.05'
     [ $found -eq 0 ] && [ ! -s forks.err ] && writes forks.trace 300 && writes "$child" 0 &&
         grep -qE "GoBlock +$goroutine running -> waiting\(sleep\) at (clock_)?nanosleep" forks.txt
 }
@@ -682,7 +682,7 @@ handler() {
     done
 }
 check 'children of a signal handler are not recorded' handler
-check 'children of a signal handler' handler --follow-forks
+check 'children of a signal handler' handler --follow-forks --separate
 
 # Traces are named after the last program that a child has executed: that of a script is the script, and characters that
 # affect a terminal are replaced. That of the program keeps its name.
@@ -692,7 +692,7 @@ named_traces() {
         printf '#!/bin/sh\n%s\n' 'exec sleep 0.01' >scripts/executes_another_program && chmod +x scripts/* || return 1
     rm -f named.trace*
     # shellcheck disable=SC2016
-    ODD=./$odd gotrace record --follow-forks -o named.trace -- \
+    ODD=./$odd gotrace record --follow-forks --separate -o named.trace -- \
         bash -c '(read -t 0.01 <> <(:)); "$ODD" 0.01; scripts/script; scripts/executes_another_program; :' || return 1
     gotrace validate -q named.trace named.trace.* || return 1
     printf '%s\n' named.trace* | sed 's/\.[0-9]*$//' | LC_ALL=C sort | uniq -c | awk '{ print $1, $2 }' | tee named.txt
@@ -709,7 +709,7 @@ check 'names of traces of children' named_traces
 orphan() {
     rm -f orphan.* held_open
     mkfifo held_open
-    gotrace record --follow-forks --pid-suffix -o orphan.trace.zst -- \
+    gotrace record --follow-forks --separate --pid-suffix -o orphan.trace.zst -- \
         sh -c '(read -r _; sleep 0.1; exit 1) <held_open & exec 3>held_open; exit 7'
     [ $? -eq 7 ] && [ ! -e orphan.trace.zst ] || return 1
     local traces trace
@@ -728,7 +728,7 @@ stopped() {
     local pid program child
     rm -f stopped.* begun go still
     # shellcheck disable=SC2016
-    "$gotrace" record --follow-forks -o stopped.trace -- \
+    "$gotrace" record --follow-forks --separate -o stopped.trace -- \
         sh -c '(until [ -e go ]; do sleep 0.1; done; : >still) & echo $$ $! >begun; exit 4' &
     pid=$!
     wait_until [ -s begun ] && read -r program child <begun && wait_until is_gone "$program"
@@ -744,7 +744,7 @@ check 'a signal after the end of the program' stopped
 follow_flight() {
     rm -f flying.* begun
     # shellcheck disable=SC2016
-    gotrace record --follow-forks --flight 1 -o flying.trace -- bash -c '
+    gotrace record --follow-forks --separate --flight 1 -o flying.trace -- bash -c '
         pause() { read -t 0.1 <> <(:); }
         (pause; : >begun; until compgen -G "flying.trace.*[0-9].1" >/dev/null; do pause; done; exit 3) &
         child=$!
@@ -757,7 +757,7 @@ check 'flight recorders of children' follow_flight
 # Many, as of a shell: none is missing.
 many() {
     rm -f many.*
-    gotrace record --follow-forks -o many.trace -- bash -c 'for i in {1..150}; do /bin/true & done; wait' || return 1
+    gotrace record --follow-forks --separate -o many.trace -- bash -c 'for i in {1..150}; do /bin/true & done; wait' || return 1
     local traces=(many.trace.*)
     [ ${#traces[@]} -eq 150 ] && gotrace validate -q many.trace many.trace.*
 }
@@ -770,7 +770,7 @@ opens() {
     rm -f once.* opened
     echo text >once.txt
     # shellcheck disable=SC2016
-    OPENED=$work/opened LD_PRELOAD=$work/opens.so gotrace record --follow-forks -o once.trace -- \
+    OPENED=$work/opened LD_PRELOAD=$work/opens.so gotrace record --follow-forks --separate -o once.trace -- \
         bash -c 'for ((i = 0; i < $1; i++)); do /bin/cat once.txt; done; :' bash "$1" >/dev/null || return 1
     [ "$(echo once.trace.* | wc -w)" -eq "$1" ] && grep -c '/libc\.so' opened
 }
@@ -918,7 +918,7 @@ replaced() {
     done
     rm -f replaced replaced.*
     # shellcheck disable=SC2016
-    gotrace record --follow-forks -o replaced.trace -- bash -c '
+    gotrace record --follow-forks --separate -o replaced.trace -- bash -c '
         run() {
             ./replaced &
             child=$!
@@ -938,7 +938,7 @@ programs() {
     rm -f programs.*
     for i in {1..300}; do cp f_a "program$i"; done
     # shellcheck disable=SC2016
-    gotrace record --follow-forks -o programs.trace -- bash -c 'for i in {1..300}; do "./program$i"; done; ./f_c' || return 1
+    gotrace record --follow-forks --separate -o programs.trace -- bash -c 'for i in {1..300}; do "./program$i"; done; ./f_c' || return 1
     gotrace validate -q programs.trace programs.trace.* || return 1
     [ "$(functions programs.trace programs.trace.*)" = 'f_a f_c ' ] && [ "$(cat programs.trace.* | grep -c f_a)" -ge 300 ]
 }
@@ -990,7 +990,7 @@ if "${compiler[@]}" -static -o static static.c 2>/dev/null; then
     check 'that trace' gotrace validate b.trace
     for how in vfork exec spawn; do
         check "a static child by $how" fails 0 "executed './static'.*statically linked" \
-            --follow-forks -o b.trace -- ./forks $how ./static
+            --follow-forks --separate -o b.trace -- ./forks $how ./static
     done
 else
     skip 'a static program' 'cannot be linked'
@@ -999,7 +999,7 @@ if [ "$(id -u)" -eq 0 ]; then
     cp ends setuid && chown nobody setuid && chmod u+s,a+rx setuid
     check 'a set-user-ID program' fails 126 'set-user-ID' -o a.trace -- ./setuid exit
     check 'executing a set-user-ID program' fails 10 "executed './setuid'.*set-user-ID" -o b.trace -- sh -c 'exec ./setuid exit'
-    check 'a set-user-ID child' fails 10 "executed './setuid'.*set-user-ID" --follow-forks -o b.trace -- \
+    check 'a set-user-ID child' fails 10 "executed './setuid'.*set-user-ID" --follow-forks --separate -o b.trace -- \
         ./forks exec ./setuid exit
 else
     skip 'a set-user-ID program' 'needs root'

@@ -18,7 +18,7 @@
 typedef struct fixture {
     source from;
     replay *replay;
-    files *files;
+    names names;
     size_t backlog;
     int fd;
     blob trace;
@@ -27,18 +27,26 @@ typedef struct fixture {
     uint64_t logs; /* that the trace is to have */
 } fixture;
 
+static void keep_waiting(void *ctx)
+{
+    (void)ctx;
+}
+
 static void set_up(fixture *f)
 {
     struct timespec t;
     memset(f, 0, sizeof *f);
-    f->files = files_new();
+    f->names.files = files_new();
+    f->names.wait.pause = keep_waiting;
+    f->names.wait.stops = signals_want_end_now;
     f->fd = source_create(true, 0);
-    ck_assert(f->files && f->fd >= 0);
-    ck_assert(source_open(&f->from, f->fd, getpid(), f->files, &f->backlog));
+    ck_assert(f->names.files && f->fd >= 0);
+    ck_assert(source_open(&f->from, f->fd, getpid(), &f->names, &f->backlog));
     clock_gettime(CLOCK_MONOTONIC, &t);
     f->time = ((uint64_t)t.tv_sec - 1) * SECOND_NS + (uint64_t)t.tv_nsec;
     ck_assert(out_init(&f->to, blob_write, &f->trace));
-    ck_assert_ptr_nonnull(f->replay = replay_new(&f->from, 26, f->time, 0, &f->to));
+    ck_assert_ptr_nonnull(f->replay = replay_new(&f->names, 26, f->time, 0, &f->to));
+    ck_assert(replay_add(f->replay, &f->from));
     f->from.shared->images = 1;
 }
 
@@ -100,7 +108,8 @@ static void tear_down(fixture *f, size_t calls)
     ck_assert(out_flush(&f->to));
     out_free(&f->to);
     source_close(&f->from);
-    files_free(f->files);
+    names_free(&f->names);
+    files_free(f->names.files);
     close(f->fd);
     ck_assert_uint_eq(f->backlog, 0);
     ck_assert_uint_eq(count_in(&f->trace, GOTRACE_V2_GoSyscallBegin), calls);
@@ -303,7 +312,7 @@ START_TEST(stopped)
     fixture f;
     size_t replayed = 0, calls = 0, slots = 0;
     set_up(&f);
-    f.from.names.wait.stops = stops;
+    f.names.wait.stops = stops;
     for (uint32_t i = 0; i < SLOTS; i++) {
         begin(&f, i);
         call(&f, i, 100);
@@ -341,7 +350,7 @@ START_TEST(stopped_while_taking)
     fixture f;
     size_t slots = 0;
     set_up(&f);
-    f.from.names.wait.stops = stops;
+    f.names.wait.stops = stops;
     for (uint32_t i = 0; i < SLOTS; i++)
         begin(&f, i);
     before_stop = SLOTS / 2;

@@ -1,0 +1,79 @@
+/*
+ * replay.h - what replay.c and goroutines.c share.
+ */
+#ifndef RECORD_REPLAY_H
+#define RECORD_REPLAY_H
+
+#include "cmd/record/record.h"
+
+typedef struct proc {
+    gotrace_rec_proc *rec;
+    bool taken;
+} proc;
+
+struct replay {
+    names *names;
+    source **sources; /* of the processes that have not ended */
+    size_t source_count, source_capacity;
+    size_t ending;    /* so many of them have, but not all their records are replayed */
+    uint64_t process; /* number of the next one */
+    gotrace_recorder *recorder;
+    _Atomic uint64_t now;    /* the recorder's clock */
+    uint64_t until;          /* records up to that time are replayed */
+    uint64_t generation;     /* its beginning */
+    uint64_t asked;          /* when it was last asked whether it is to end */
+    uint64_t late;           /* records, see replay_losses */
+    uint64_t goroutine;      /* the id of the last one without a process */
+    uint64_t samples;        /* of the generation */
+    gotrace_rec_thread *own; /* of `record`, for mark_time; NULL: not needed yet */
+    int version;
+    proc *procs;
+    unsigned proc_count, proc_capacity;
+    out *to;
+    bool flies;  /* a flight recorder */
+    bool failed; /* memory is refused */
+};
+
+/* All threads of all processes: for (walk w = {0}; (t = walk_on(r, &w));) */
+typedef struct walk {
+    size_t source, thread;
+} walk;
+
+static inline thread *walk_on(const replay *r, walk *w)
+{
+    for (; w->source < r->source_count; w->source++, w->thread = 0)
+        if (w->thread < r->sources[w->source]->count)
+            return r->sources[w->source]->threads[w->thread++];
+    return NULL;
+}
+
+static inline const uint64_t *pcs_of(const item *i)
+{
+    return i->stack ? i->stack->pcs : NULL;
+}
+
+static inline size_t depth_of(const item *i)
+{
+    return i->stack ? i->stack->depth : 0;
+}
+
+/* ---- goroutines.c ---------------------------------------------------------------------------- */
+
+/* The thread takes the first proc that is idle; it gives it up. */
+void goroutine_take_proc(replay *r, thread *t);
+void goroutine_release_proc(replay *r, thread *t);
+/* The thread begins. */
+void goroutine_begin(replay *r, thread *t, const item *i);
+/* The thread creates another one. */
+void goroutine_create(replay *r, thread *t, const item *i);
+/* The thread goes on after a wait or a call. */
+void goroutine_resume(replay *r, thread *t);
+/* If the thread runs: its goroutine gets its label, and the trace says which processes there are,
+ * unless this generation has that. */
+void goroutine_describe(replay *r, thread *t);
+/* The thread ends, also while it waits. */
+void goroutine_end(replay *r, thread *t);
+/* All threads of the process end. */
+void goroutine_end_process(replay *r, source *s);
+
+#endif

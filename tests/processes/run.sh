@@ -1,0 +1,124 @@
+#!/usr/bin/env bash
+# Checks the trace of `gotrace record --follow-forks` that is of several processes: which process has which goroutines,
+# their ends, and who wakes whom.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+BUILD="${BUILD:-build}"
+gotrace=$(realpath "$BUILD")/gotrace
+
+# shellcheck disable=SC1091
+. tests/checks.bash
+
+# gotrace ARGUMENT...: runs the program, with a limit against hangs.
+gotrace() { timeout -k 1 "$HANG" "$gotrace" "$@"; }
+
+if ! readelf -d "$BUILD/libgotrace.so" | grep -q 'NEEDED.*libdw'; then
+    skip 'processes' 'the library was built without libdw: functions have no names'
+    end_checks
+    exit
+fi
+
+read -ra compiler <<<"${CC:-cc}"
+"${compiler[@]}" -O1 -g -pthread -o "$work/family" testdata/record/family.c || exit 1
+cd "$work" || exit 1
+
+# prints TRACE: the trace is sound; its events are in events.txt, and its processes in processes.txt, as
+# "PID PARENT FIRST-GOROUTINE LAST-GOROUTINE PROGRAM", as often as it names them.
+prints() {
+    gotrace validate "$1" && gotrace print "$1" >events.txt || return 1
+    sed -nE 's/.*log "process" "pid ([0-9]+), parent ([0-9]+), goroutines ([0-9]+) to ([0-9]+), (.*)"$/\1 \2 \3 \4 \5/p' \
+        events.txt >processes.txt
+}
+
+# has_calls PID COUNT: the process has the goroutines 1 to 4 of its range, and called write so often.
+has_calls() {
+    local first found
+    first=$(awk -v pid="$1" '$1 == pid { print $3; exit }' processes.txt)
+    [ -n "$first" ] || { echo "process $1 is not named"; return 1; }
+    found=$(awk -v first="$first" '$5 ~ /^Go(SyscallBegin|Block)$/ && / at write$/ { g = substr($4, 2) - first
+        if (g > 0 && g < 5) n++ } END { print n + 0 }' events.txt)
+    [ "$found" -eq "$2" ] || { echo "process $1: $found calls instead of $2"; return 1; }
+}
+
+# ended PROCESSES: of each, all four goroutines ended.
+ended() {
+    local created gone
+    created=$(grep -c ' GoCreate ' events.txt)
+    gone=$(grep -cE ' Go(Destroy|DestroySyscall) ' events.txt)
+    echo "$created goroutines, of which $gone ended"
+    [ "$created" -eq $((1 + 4 * $1)) ] && [ "$gone" -eq "$created" ]
+}
+
+family() {
+    local pid count children=$1
+    shift
+    gotrace record --follow-forks "$@" -o family.trace -- ./family "$children" >family.out
+    [ $? -eq 7 ] && [ "$(wc -l <family.out)" -eq "$children" ] && [ "$(echo family.trace*)" = family.trace ] &&
+        prints family.trace || return 1
+    while read -r pid count; do
+        has_calls "$pid" "$count" || return 1
+    done <family.out
+    [ "$(cut -d ' ' -f 1 processes.txt | sort -u | wc -l)" -eq $((children + 1)) ] &&
+        [ "$(cut -d ' ' -f 5 processes.txt | sort -u)" = family ] && ended "$children"
+}
+check 'a family' family 3
+check 'a family of version 1.22' family 3 --go 1.22
+check 'a large family' family 300 --no-stacks
+
+# Before 1.22 system calls of processes that end have no end, and before 1.11 there are no messages.
+old() {
+    gotrace record --follow-forks --go "$1" -o old.trace -- ./family 3 >family.out
+    [ $? -eq 7 ] && prints old.trace && [ "$(grep -c . processes.txt)" -eq "$2" ]
+}
+check 'version 1.21' old 1.21 4
+check 'version 1.11' old 1.11 4
+check 'version 1.10' old 1.10 0
+
+# Each program has its own name and that of its main; a process keeps its goroutines when it executes another program.
+pipeline() {
+    local pids
+    gotrace record --follow-forks -o pipeline.trace -- sh -c 'printf "b\na\n" | sort; env true' >pipeline.out || return 1
+    [ "$(tr '\n' ' ' <pipeline.out)" = 'a b ' ] && prints pipeline.trace || return 1
+    cat processes.txt
+    pids=$(awk '$5 == "sort" { print $1 }' processes.txt | sort -u)
+    [ "$(grep -c "^$pids " processes.txt)" -ge 2 ] && [ "$(awk -v pid="$pids" '$1 == pid { print $3 }' processes.txt | sort -u | wc -l)" -eq 1 ] &&
+        grep -q 'not-exist -> runnable start=sort.main$' events.txt && grep -q 'start=env.main$' events.txt &&
+        awk 'NR == 1 { first = $1 } $5 == "sort" && $2 == first { found = 1 } END { exit !found }' processes.txt
+}
+check 'programs of a shell' pipeline
+
+# Each generation names the processes that there are: those of a snapshot are named, too.
+flight() {
+    # shellcheck disable=SC2016
+    gotrace record --follow-forks --flight 1.5 -o flight.trace -- bash -c '
+        pause() { read -t 0.1 <> <(:); }
+        (for i in {1..45}; do pause; done; exit 3) & wait $!'
+    [ $? -eq 3 ] && prints flight.trace || return 1
+    grep -c ' Sync ' events.txt
+    [ "$(cut -d ' ' -f 3 processes.txt | sort -un | head -n 2 | tr '\n' ' ')" = '0 1000000 ' ]
+}
+check 'a flight recorder of several processes' flight
+
+# Processes that go on are recorded until the end, with all that they did before.
+stopped() {
+    local pid
+    rm -f going still gone
+    # shellcheck disable=SC2016
+    "$gotrace" record --follow-forks -o stopped.trace -- \
+        bash -c '(until [ -e still ]; do : >going; sleep 0.05; done; : >gone) & exit 4' &
+    pid=$!
+    wait_until [ -e going ] && sleep 0.3
+    kill -TERM $pid
+    wait $pid
+    [ $? -eq 4 ] && prints stopped.trace && rm -f going || return 1
+    wait_until [ -e going ] && : >still && wait_until [ -e gone ] || return 1
+    [ "$(cut -d ' ' -f 5 processes.txt | grep -c sleep)" -ge 2 ]
+}
+check 'processes that go on' stopped
+
+separate_alone() {
+    gotrace record --separate -o a.trace -- true 2>separate.err
+    [ $? -eq 2 ] && grep -q 'add --follow-forks' separate.err
+}
+check 'no children' separate_alone
+end_checks
