@@ -25,6 +25,16 @@ BLOCKING_CALLS(DECLARE)
     }
 BLOCKING_CALLS(DEFINE)
 
+/* Then the socket has another address. */
+EXPORT int connect(int fd, __CONST_SOCKADDR_ARG address, socklen_t size)
+{
+    bool recorded = trace_call(SOCKET(fd), FD(fd));
+    int returned = REAL(connect)(fd, address, size);
+    trace_resume(recorded, RING_DONE);
+    trace_fd_changed(fd);
+    return returned;
+}
+
 #define CONTROLLING(name)                                                                          \
     EXPORT int name(int fd, int command, ...)                                                      \
     {                                                                                              \

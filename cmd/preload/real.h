@@ -43,6 +43,7 @@ typedef int trace_main(int, char **, char **);
 #define POLL_TIME(t, part) UNLESS((t) && (t)->tv_sec == 0 && (t)->part == 0, RING_POLL)
 #define QUEUE(fd, kind)    UNLESS(trace_is_nonblocking(fd), kind)
 #define FD(fd)             (uint64_t)(fd)
+#define SYSTEM(id)         (RING_OF_SYSTEM | (uint32_t)(id))
 #define BLOCKING_CALLS(X)                                                                          \
     X(ssize_t, read, READ_FROM(fd), FD(fd), (int fd, void *p, size_t n), (fd, p, n))               \
     X(ssize_t, __read_chk, READ_FROM(fd), FD(fd), (int fd, void *p, size_t n, size_t room),        \
@@ -97,8 +98,6 @@ typedef int trace_main(int, char **, char **);
     X(int, accept, SOCKET(fd), FD(fd), (int fd, __SOCKADDR_ARG a, socklen_t *size), (fd, a, size)) \
     X(int, accept4, SOCKET(fd), FD(fd), (int fd, __SOCKADDR_ARG a, socklen_t *size, int how),      \
       (fd, a, size, how))                                                                          \
-    X(int, connect, SOCKET(fd), FD(fd), (int fd, __CONST_SOCKADDR_ARG a, socklen_t size),          \
-      (fd, a, size))                                                                               \
     X(int, poll, POLL_MS(ms), 0, (struct pollfd * f, nfds_t n, int ms), (f, n, ms))                \
     X(int, __poll_chk, POLL_MS(ms), 0, (struct pollfd * f, nfds_t n, int ms, size_t room),         \
       (f, n, ms, room))                                                                            \
@@ -146,12 +145,12 @@ typedef int trace_main(int, char **, char **);
       (fd, how, n))                                                                                \
     X(int, lockf64, UNLESS((how) != F_LOCK, RING_FILE_LOCK), FD(fd), (int fd, int how, off64_t n), \
       (fd, how, n))                                                                                \
-    X(int, semop, RING_SYSTEM_SEM, FD(id), (int id, struct sembuf *o, size_t n), (id, o, n))       \
-    X(int, semtimedop, RING_SYSTEM_SEM, FD(id),                                                    \
+    X(int, semop, RING_SYSTEM_SEM, SYSTEM(id), (int id, struct sembuf *o, size_t n), (id, o, n))   \
+    X(int, semtimedop, RING_SYSTEM_SEM, SYSTEM(id),                                                \
       (int id, struct sembuf *o, size_t n, const struct timespec *t), (id, o, n, t))               \
-    X(int, msgsnd, UNLESS((how)&IPC_NOWAIT, RING_SEND), FD(id),                                    \
+    X(int, msgsnd, UNLESS((how)&IPC_NOWAIT, RING_SEND), SYSTEM(id),                                \
       (int id, const void *m, size_t n, int how), (id, m, n, how))                                 \
-    X(ssize_t, msgrcv, UNLESS((how)&IPC_NOWAIT, RING_RECEIVE), FD(id),                             \
+    X(ssize_t, msgrcv, UNLESS((how)&IPC_NOWAIT, RING_RECEIVE), SYSTEM(id),                         \
       (int id, void *m, size_t n, long type, int how), (id, m, n, type, how))                      \
     X(int, mq_send, QUEUE(fd, RING_SEND), FD(fd), (mqd_t fd, const char *m, size_t n, unsigned p), \
       (fd, m, n, p))                                                                               \
@@ -217,6 +216,7 @@ typedef int trace_main(int, char **, char **);
     X(int, cnd_timedwait, (cnd_t * c, mtx_t * m, const struct timespec *t))                        \
     X(int, cnd_signal, (cnd_t * c))                                                                \
     X(int, cnd_broadcast, (cnd_t * c))                                                             \
+    X(int, connect, (int fd, __CONST_SOCKADDR_ARG a, socklen_t size))                              \
     X(int, fcntl, (int fd, int command, ...))                                                      \
     X(int, fcntl64, (int fd, int command, ...))                                                    \
     X(ssize_t, splice, (int from, off64_t *at, int to, off64_t *to_at, size_t n, unsigned how))    \

@@ -30,6 +30,8 @@ enum {
     RING_PROCESSES = 512, /* at a time */
     RING_PATH = 256,      /* bytes */
     RING_NAME_SIZE = 16,  /* bytes, see pthread_setname_np(3) */
+    RING_FDS = 4096,      /* descriptors of a process of which what they are is recorded */
+    RING_FD_SIZE = 128,   /* bytes of that */
     RING_PERIODS = 64,    /* that one sample may stand for */
 };
 
@@ -55,6 +57,8 @@ typedef enum ring_type {
                        flags: 1: it mostly waited, in a way that is not seen, 0: it was runnable */
     RING_SAMPLE,    /* the thread executes what the stack says, whose first PC is as if it had
                        returned there; flags: periods since the last sample */
+    RING_FD,        /* object: bytes of what the file descriptor `flags` is, from number 8 * `kind`
+                       on: a ring_fd and what follows */
     RING_NAME,      /* object: characters of the thread's name from number 8 * `kind` on */
 } ring_type;
 
@@ -71,7 +75,8 @@ typedef enum ring_kind {
     RING_SLEEP,
     RING_POLL,
     RING_SIGNAL,
-    /* Calls that may return at once; the object is a file descriptor, or of System V an id. */
+    /* Calls that may return at once; the object is a file descriptor, or of System V an id with
+     * RING_OF_SYSTEM. */
     RING_NETWORK,
     RING_RECEIVE, /* from a pipe or a message queue */
     RING_SEND,
@@ -90,6 +95,15 @@ typedef enum ring_result {
 } ring_result;
 
 enum { RING_ALL = UINT16_MAX };
+
+#define RING_OF_SYSTEM (UINT64_C(1) << 32)
+
+/* 0: it is not known what a file descriptor is. */
+typedef enum ring_fd {
+    RING_FD_LINK = 1, /* as in /proc/self/fd, up to the first NUL */
+    RING_FD_PEER,     /* a socket: the address of the peer, a struct sockaddr */
+    RING_FD_OWN,      /* a socket that is not connected: its own address */
+} ring_fd;
 
 typedef struct ring_record {
     uint64_t time;

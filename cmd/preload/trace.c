@@ -4,13 +4,11 @@
 #include "cmd/preload/trace.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,7 +16,6 @@
 #include "cmd/preload/real.h"
 
 enum {
-    FD_KINDS = 1 << 16,
     /* What a thread has used is read after a call of that length, and else not sooner than that,
      * because reading takes 0.6 microseconds: redis-server calls 500,000 functions a second. A
      * thread that is preempted is off the processor for longer. */
@@ -34,7 +31,6 @@ static _Atomic uint32_t names_set; /* number of names that threads of this progr
 static char program_name[RING_NAME_SIZE]; /* of threads that were given none */
 
 static pthread_key_t end_key;
-static _Atomic uint8_t fd_kinds[FD_KINDS]; /* 0: unknown */
 
 /* Of threads that begin. In memory of the process, which others do not change. */
 static trace_started starts[RING_SLOTS];
@@ -449,12 +445,32 @@ static uint32_t holder_of(uint8_t kind, uint64_t object)
     return 0;
 }
 
+/* Whether it is a wait for a file descriptor, of which what it is is recorded. */
+static inline bool has_name(const ring_record *wait)
+{
+    return wait->kind >= RING_NETWORK && wait->kind <= RING_FILE_LOCK && wait->object < RING_FDS;
+}
+
+__attribute__((noinline)) static void put_fd(ring_slot *slot, int fd)
+{
+    char bytes[RING_FD_SIZE];
+    const size_t size = trace_fd_name(fd, bytes);
+    for (size_t n = 0; n * sizeof(uint64_t) < size; n++) {
+        ring_record part = {.type = RING_FD, .kind = (uint8_t)n, .flags = (uint16_t)fd};
+        memcpy(&part.object, bytes + n * sizeof part.object, sizeof part.object);
+        put_record(slot, part);
+    }
+    trace_fd_set_named(fd);
+}
+
 static bool block(ring_record wait, bool counted, void *leaf, const uintptr_t *frame)
 {
     ring_slot *slot = enter(frame);
     if (!slot)
         return false;
     wait.stack = stack_and_off(slot, leaf, frame);
+    if (has_name(&wait) && UNLIKELY(!trace_fd_is_named((int)wait.object)))
+        put_fd(slot, (int)wait.object);
     const uint32_t holder = holder_of(wait.kind, wait.object);
     if (holder)
         put_record(slot, (ring_record){.type = RING_HOLDER, .object = holder});
@@ -650,61 +666,5 @@ void trace_forget_parent(void)
     me = (self){.timer = -1};
     for (size_t i = 0; i < TRACE_WAITERS; i++)
         trace_waiters[i] = 0;
-}
-
-/* ---- file descriptors ------------------------------------------------------------------------ */
-
-static ring_kind find_fd_kind(int fd)
-{
-    struct stat status;
-    int error = errno;
-    bool good = fstat(fd, &status) == 0;
-    errno = error;
-    if (!good)
-        return RING_FILE;
-    switch (status.st_mode & S_IFMT) {
-    case S_IFSOCK: return RING_NETWORK;
-    case S_IFIFO:
-    case 0: /* eventfd, timerfd, ... */ return RING_RECEIVE;
-    default: return RING_FILE;
-    }
-}
-
-ring_kind trace_fd_kind(int fd, ring_kind pipe)
-{
-    if (!trace_ring() || fd < 0 || fd >= FD_KINDS)
-        return RING_FILE;
-    ring_kind kind = atomic_load_explicit(&fd_kinds[fd], memory_order_relaxed);
-    if (UNLIKELY(kind == 0)) {
-        kind = find_fd_kind(fd);
-        atomic_store_explicit(&fd_kinds[fd], (uint8_t)kind, memory_order_relaxed);
-    }
-    if (kind != RING_FILE && trace_is_nonblocking(fd))
-        return RING_NO_WAIT;
-    return kind == RING_RECEIVE ? pipe : kind;
-}
-
-/* The kernel has to be asked each time, which takes about 0.1 microseconds: the flag is that of the
- * open file, which others may share, and set, also other processes. */
-bool trace_is_nonblocking(int fd)
-{
-    const ring *shared = trace_ring();
-    if (!shared || atomic_load_explicit(&shared->closed, memory_order_relaxed))
-        return false;
-    int error = errno;
-    const long flags = REAL(syscall)(SYS_fcntl, fd, F_GETFL);
-    errno = error;
-    return flags >= 0 && (flags & O_NONBLOCK) != 0;
-}
-
-void trace_fd_changed(int fd)
-{
-    if (fd >= 0 && fd < FD_KINDS)
-        atomic_store_explicit(&fd_kinds[fd], 0, memory_order_relaxed);
-}
-
-void trace_fds_changed(unsigned first, unsigned last)
-{
-    for (unsigned fd = first; fd <= last && fd < FD_KINDS; fd++)
-        trace_fd_changed((int)fd);
+    trace_fds_forget();
 }

@@ -68,14 +68,6 @@ void trace_name_set(void);
  * record: that is given up. If it goes on nevertheless, its record may be lost. */
 void trace_jump(void);
 
-/* The kind of a read or write from its file descriptor. */
-ring_kind trace_fd_kind(int fd, ring_kind pipe);
-/* Whether calls on the descriptor never wait. Always false if the process is not recorded. */
-bool trace_is_nonblocking(int fd);
-/* The descriptor, or those from the first to the last, are something else now. */
-void trace_fd_changed(int fd);
-void trace_fds_changed(unsigned first, unsigned last);
-
 /* The process is recorded: its first thread begins. False: that is not possible. */
 bool trace_begin_process(void);
 /* In a child: forgets what the thread was doing in the parent. */
@@ -121,6 +113,25 @@ bool trace_execute(const char *path);
 void trace_not_executed(void);
 /* A process was created that executes a program. */
 void trace_spawned(pid_t pid, const char *path);
+
+/* ---- descriptors.c --------------------------------------------------------------------------- */
+
+/* The kind of a read or write from its file descriptor. */
+ring_kind trace_fd_kind(int fd, ring_kind pipe);
+/* Whether calls on the descriptor never wait. Always false if the process is not recorded. */
+bool trace_is_nonblocking(int fd);
+/* The descriptor, or those from the first to the last, are something else now. */
+void trace_fd_changed(int fd);
+void trace_fds_changed(unsigned first, unsigned last);
+
+/* Whether what the descriptor, below RING_FDS, is was recorded. */
+bool trace_fd_is_named(int fd);
+/* What it is, for RING_FD. Returns the number of bytes. */
+size_t trace_fd_name(int fd, char bytes[RING_FD_SIZE]);
+/* That was recorded. */
+void trace_fd_set_named(int fd);
+/* In a child: nothing was recorded. */
+void trace_fds_forget(void);
 
 /* ---- samples.c ------------------------------------------------------------------------------- */
 

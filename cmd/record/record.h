@@ -297,8 +297,10 @@ struct source {
     size_t count, capacity;
     stack **stacks; /* all different ones */
     size_t stack_count, stack_capacity;
-    gt_lookup known; /* of stacks */
-    bool failed;     /* memory is refused */
+    gt_lookup known;           /* of stacks */
+    char (*fds)[RING_FD_SIZE]; /* what file descriptors are, see RING_FD; of objects.c */
+    size_t fd_count;
+    bool failed; /* memory is refused */
     /* Of replay.c. */
     uint32_t image;            /* that runs */
     gotrace_rec_thread *first; /* the first thread, of all images */
@@ -364,6 +366,8 @@ replay_losses replay_lost(const replay *r);
 
 /* The thread with that id that has begun and lives; NULL: none. */
 thread *objects_thread(const source *s, uint64_t tid);
+/* What a file descriptor is, according to that RING_FD. */
+void objects_name_fd(source *s, const ring_record *part);
 /* The thread, which runs, begins to wait according to that RING_BLOCK. */
 void objects_log_wait(const source *s, thread *t, const ring_record *wait);
 /* The thread, which runs, releases a lock that others may wait for. */

@@ -293,6 +293,7 @@ static void replay_item(replay *r, thread *t, const item *i)
         if (r->version >= FIRST_LOGS)
             objects_log_release(t->of, t, i->record.object);
         break;
+    case RING_FD: objects_name_fd(t->of, &i->record); break;
     case RING_SELF:
     case RING_HOLDER:
     case RING_RESUME:

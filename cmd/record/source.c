@@ -72,6 +72,7 @@ void source_close(source *s)
     for (size_t i = 0; i < s->stack_count; i++)
         free(s->stacks[i]);
     free(s->threads);
+    free(s->fds);
     free(s->stacks);
     gt_lookup_free(&s->known, gt_malloc());
     for (uint32_t i = 0; i < s->image_count; i++)
@@ -245,6 +246,10 @@ static const char *check_record(const thread *t, const ring_record *r, uint64_t 
     case RING_OFF: return NULL;
     case RING_SAMPLE:
         return r->flags <= RING_PERIODS ? NULL : "a sample stands for too many periods";
+    case RING_FD:
+        return r->flags < RING_FDS && r->kind < RING_FD_SIZE / sizeof r->object
+                   ? NULL
+                   : "a file descriptor or its name is impossible";
     case RING_NAME:
         return r->kind < RING_NAME_SIZE / sizeof r->object ? NULL : "a name is too long";
     }

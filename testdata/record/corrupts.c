@@ -171,6 +171,11 @@ static void created(ring *r)
     put(r, (ring_record){.type = RING_CREATE, .flags = UINT16_MAX, .object = UINT64_MAX});
 }
 
+static void descriptor(ring *r)
+{
+    put(r, (ring_record){.type = RING_FD, .flags = UINT16_MAX});
+}
+
 static void future(ring *r)
 {
     put(r, (ring_record){.type = RING_WAKE, .time = UINT64_MAX / 2});
@@ -220,6 +225,20 @@ static void holder(ring *r)
                          .object = UINT64_MAX});
 }
 
+/* Nor this: names of file descriptors that do not end, or are of no known kind. */
+static void descriptors(ring *r)
+{
+    for (uint16_t fd = 0; fd < RING_FDS; fd += RING_FDS / 5 + 1) {
+        for (uint8_t n = 0; n < RING_FD_SIZE / sizeof(uint64_t); n++)
+            put(r, (ring_record){.type = RING_FD,
+                                 .kind = n,
+                                 .flags = fd,
+                                 .object = n > 0 ? UINT64_MAX : UINT64_MAX << 8 | fd % 5});
+        put(r, (ring_record){.type = RING_BLOCK, .kind = RING_NETWORK, .object = fd});
+        put(r, (ring_record){.type = RING_BLOCK, .kind = RING_FILE_LOCK, .object = UINT64_MAX});
+    }
+}
+
 static void random_records(ring *r)
 {
     uint8_t *bytes = (uint8_t *)r->slots[0].records;
@@ -256,6 +275,7 @@ static const way ways[] = {
     {"frame", frame, false},
     {"stack", stack, false},
     {"created", created, false},
+    {"descriptor", descriptor, false},
     {"future", future, false},
     {"random_records", random_records, false},
     {"random_bytes", random_bytes, false},
@@ -263,6 +283,7 @@ static const way ways[] = {
     {"late", late, true},
     {"maps", maps, true},
     {"holder", holder, true},
+    {"descriptors", descriptors, true},
 };
 
 /* ---- ways of the session --------------------------------------------------------------------- */

@@ -20,7 +20,7 @@ fi
 
 read -ra compiler <<<"${CC:-cc}"
 parallel=$(realpath testdata/record/parallel.c) threads=$(realpath testdata/record/threads.c)
-for program in waits nonblocking barges crowded parallel threads names samples deadlocks; do
+for program in waits nonblocking barges crowded parallel threads names samples deadlocks peers; do
     "${compiler[@]}" -O1 -g -pthread -o "$work/$program" "testdata/record/$program.c" || exit 1
 done
 cd "$work" || exit 1
@@ -133,9 +133,32 @@ objects() {
 	cond condition variable $address
 	condtimed condition variable $address, with a time-out
 	futex futex $address
+	pipe descriptor [0-9]+: pipe:\[[0-9]+\]
+	recv descriptor [0-9]+: socket:\[[0-9]+\]
+	splice descriptor [0-9]+: pipe:\[[0-9]+\]
+	flock lock of descriptor [0-9]+: /.*/waits-.*
+	setlkw lock of descriptor [0-9]+: /.*/waits-.*
+	mqreceive descriptor [0-9]+: /waits-.*
+	semop semaphores [0-9]+ of System V
+	msgrcv message queue [0-9]+ of System V
+	msgsnd message queue [0-9]+ of System V
 	EOT
 }
 check 'what is waited for' objects
+
+# The program, and its child, print what they wait for. Other calls may take long, too.
+peers() {
+    local status line
+    gotrace record --follow-forks -o peers.trace -- ./peers >peers.txt
+    status=$?
+    cat peers.txt
+    [ $status -eq 0 ] && gotrace validate peers.trace && gotrace print peers.trace >found.print || return 1
+    sed -n 's/.* G1 .* log "waits for" "\(.*\)"$/\1/p; s/.* G1000001 .* log "waits for" "\(.*\)"$/child: \1/p' \
+        found.print >found.txt
+    cat found.txt
+    while read -r line; do grep -qxF "$line" found.txt || { echo "no $line"; return 1; }; done <peers.txt
+}
+check 'files and peers' peers
 
 why_names_holder() {
     gotrace why --goroutine 2 mutex.trace >why.txt || return 1

@@ -576,12 +576,12 @@ damages() {
         [ "$(wc -l <damaged.err)" -eq "$3" ]
 }
 for how in used_all used_more head_far head_back images_many images_none state closed image type kind frame stack \
-    created future random_records random_bytes; do
+    created descriptor future random_records random_bytes; do
     check "a damaged ring: $how" damages $how 100 1
 done
 # This cannot be seen; nothing is lost, and the pipe that is named as a program is not waited for.
 mkfifo pipe
-for how in busy maps holder; do
+for how in busy maps holder descriptors; do
     check "a damaged ring: $how" damages $how 400 0
 done
 
