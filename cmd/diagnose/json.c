@@ -25,9 +25,9 @@ static void json_count(const diagnose_report *r, const char *key, uint64_t value
 static void json_cycle(const diagnose_report *r, const finding *f)
 {
     out *o = r->out;
-    out_printf(o, ",\"length\":%zu,\"cycle\":[", f->cycle_length);
-    for (size_t n = 0; n < f->cycle_length && n < MOST_IN_CYCLE; n++) {
-        const waiter *w = &f->cycle[n];
+    out_printf(o, ",\"length\":%zu,\"cycle\":[", f->deadlock.length);
+    for (size_t n = 0; n < f->deadlock.length && n < MOST_IN_CYCLE; n++) {
+        const waiter *w = &f->deadlock.cycle[n];
         out_str(o, n > 0 ? ",{\"goroutine\":" : "{\"goroutine\":");
         out_json_u64(o, w->goroutine);
         json_name(r, "waits_for", w->waits_for);
@@ -57,7 +57,7 @@ static void json_evidence(const diagnose_report *r, const finding *f)
     if (f->cause == FINDING_LOCK && f->during_share > 0)
         out_printf(o, ",\"meanwhile\":\"%s\",\"meanwhile_share\":%.4f",
                    describe_activity(f->during), f->during_share);
-    if (f->cycle_length > 0)
+    if (f->deadlock.length > 0)
         json_cycle(r, f);
     else if (f->stack)
         names_write_json_stack(o, r->names, f->stack);

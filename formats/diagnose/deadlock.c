@@ -43,39 +43,36 @@ static int64_t cycle_since(const measures *m, size_t at, size_t *first)
     return since;
 }
 
-static void add_cycle(finding *f, const measures *m, size_t first)
+static void add_cycle(deadlock *found, const measures *m, size_t first)
 {
     size_t n = first;
+    found->oldest = m->waiters[first];
     do {
         const waiter *w = &m->waiters[n];
-        if (f->cycle_length < MOST_IN_CYCLE)
-            f->cycle[f->cycle_length] = *w;
-        f->cycle_length++;
-        if (m->end - w->since > f->longest) {
-            f->longest = m->end - w->since;
-            f->at = w->since;
-            f->goroutine = w->goroutine;
-        }
+        if (found->length < MOST_IN_CYCLE)
+            found->cycle[found->length] = *w;
+        found->length++;
+        if (w->since < found->oldest.since)
+            found->oldest = *w;
         n = next_of(m, n);
     } while (n != first);
-    f->stack = m->waiters[first].stack;
 }
 
 /* Whether the cycle at which a walk ended is a deadlock; the first one is described. */
-static bool is_deadlock(finding *f, const measures *m, size_t at)
+static bool is_deadlock(deadlock *found, const measures *m, size_t at)
 {
     size_t first;
     const int64_t ns = m->end - cycle_since(m, at, &first);
     if (ns < LEAST_NS)
         return false;
-    if (f->cycle_length == 0) {
-        f->ns = ns;
-        add_cycle(f, m, first);
+    if (found->length == 0) {
+        found->ns = ns;
+        add_cycle(found, m, first);
     }
     return true;
 }
 
-bool deadlock_find(finding *f, const measures *m)
+bool deadlock_find(deadlock *found, const measures *m)
 {
     const size_t count = m->waiter_count;
     /* By goroutine: the walk that came there first, from 1 on; 0: none. By walk: whether it ends in
@@ -86,10 +83,10 @@ bool deadlock_find(finding *f, const measures *m)
         size_t n = walk - 1;
         for (; n < count && !walks[n]; n = next_of(m, n))
             walks[n] = walk;
-        locked[walk] = n < count && walks[n] == walk ? is_deadlock(f, m, n) : locked[walks[n]];
+        locked[walk] = n < count && walks[n] == walk ? is_deadlock(found, m, n) : locked[walks[n]];
     }
     for (size_t n = 0; walks && locked && n < count; n++)
-        f->count += locked[walks[n]];
+        found->count += locked[walks[n]];
     const bool done = walks && locked;
     free(walks);
     free(locked);

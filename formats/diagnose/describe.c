@@ -109,27 +109,28 @@ static void put_leak(const description *to, const finding *f)
 static void put_deadlock(const description *to, const finding *f)
 {
     out *o = to->out;
-    const size_t more = f->cycle_length > MOST_IN_CYCLE ? f->cycle_length - MOST_IN_CYCLE : 0;
-    for (size_t n = 0; n < f->cycle_length - more; n++) {
+    const size_t more = f->deadlock.length > MOST_IN_CYCLE ? f->deadlock.length - MOST_IN_CYCLE : 0;
+    for (size_t n = 0; n < f->deadlock.length - more; n++) {
         if (n == 0)
-            out_printf(o, "goroutine %" PRIu64, f->cycle[n].goroutine);
+            out_printf(o, "goroutine %" PRIu64, f->deadlock.cycle[n].goroutine);
         out_str(o, n == 0 ? " waits for " : ", which waits for ");
-        to->name(to->ctx, f->cycle[n].waits_for);
+        to->name(to->ctx, f->deadlock.cycle[n].waits_for);
     }
     if (more > 0)
-        out_printf(o, ", and so on: %zu goroutines", f->cycle_length);
-    if (f->count > f->cycle_length)
+        out_printf(o, ", and so on: %zu goroutines", f->deadlock.length);
+    if (f->count > f->deadlock.length)
         out_printf(o, "; %" PRIu64 " other%s wait%s for them or for each other",
-                   f->count - f->cycle_length, plural(f->count - f->cycle_length),
-                   f->count - f->cycle_length == 1 ? "s" : "");
+                   f->count - f->deadlock.length, plural(f->count - f->deadlock.length),
+                   f->count - f->deadlock.length == 1 ? "s" : "");
 }
 
 /* "goroutine 3: pthread_mutex_lock < main; ..." */
 static void put_cycle_stacks(const description *to, const finding *f)
 {
-    for (size_t n = 0; n < f->cycle_length && n < MOST_IN_CYCLE; n++) {
-        out_printf(to->out, "%sgoroutine %" PRIu64 ": ", n > 0 ? "; " : "", f->cycle[n].goroutine);
-        to->stack(to->ctx, f->cycle[n].stack);
+    for (size_t n = 0; n < f->deadlock.length && n < MOST_IN_CYCLE; n++) {
+        out_printf(to->out, "%sgoroutine %" PRIu64 ": ", n > 0 ? "; " : "",
+                   f->deadlock.cycle[n].goroutine);
+        to->stack(to->ctx, f->deadlock.cycle[n].stack);
     }
 }
 
@@ -210,7 +211,7 @@ bool describe_has(const finding *f, finding_fact fact)
         return f->cause == FINDING_LOCK && f->during_share > 0 && f->during > DO_RUNNABLE &&
                f->other_stack;
     case FACT_STACK: return f->stack && f->cause != FINDING_DEADLOCK;
-    case FACT_CYCLE: return f->cycle_length > 0;
+    case FACT_CYCLE: return f->deadlock.length > 0;
     case FACT_LONGEST: return f->longest > 0;
     case FACT_COUNT: break;
     }

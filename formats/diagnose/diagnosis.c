@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/diagnose/deadlock.h"
-
 const char *const finding_ids[FINDING_CAUSE_COUNT] = {
 #define FINDING_ID(name, id, title) [FINDING_##name] = id,
     FINDING_CAUSES(FINDING_ID)
@@ -359,18 +357,27 @@ static void leak(maker *k)
     }
 }
 
-static bool deadlock(maker *k)
+static bool deadlocks(maker *k)
 {
     finding *f = finding_of(k, FINDING_DEADLOCK);
+    deadlock *d = &f->deadlock;
     uint64_t alive = 0;
     for (size_t i = 0; i < k->m->stages.count; i++) {
         const stage *s = k->m->stages.items[i];
         alive += s->system ? 0 : s->alive;
     }
     f->of = OF_ALIVE;
-    if (!deadlock_find(f, k->m))
+    if (!deadlock_find(d, k->m))
         return false;
-    f->share = alive > 0 ? (double)f->count / (double)alive : 0;
+    if (d->count == 0)
+        return true;
+    f->share = alive > 0 ? (double)d->count / (double)alive : 0;
+    f->count = d->count;
+    f->ns = d->ns;
+    f->longest = k->m->end - d->oldest.since;
+    f->at = d->oldest.since;
+    f->goroutine = d->oldest.goroutine;
+    f->stack = d->cycle[0].stack;
     return true;
 }
 
@@ -603,7 +610,7 @@ bool diagnosis_make(diagnosis *d, const measures *m)
     memset(d, 0, sizeof *d);
     for (size_t i = 0; i < FINDING_CAUSE_COUNT; i++)
         d->list[i].cause = (uint8_t)i;
-    if (!list_waits(&k) || !deadlock(&k)) {
+    if (!list_waits(&k) || !deadlocks(&k)) {
         maker_free(&k);
         return false;
     }

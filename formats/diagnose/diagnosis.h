@@ -9,7 +9,7 @@
 #ifndef DIAGNOSE_DIAGNOSIS_H
 #define DIAGNOSE_DIAGNOSIS_H
 
-#include "formats/diagnose/measures.h"
+#include "formats/diagnose/deadlock.h"
 
 /* Each cause with its id and a title. */
 #define FINDING_CAUSES(X)                                                                          \
@@ -52,8 +52,6 @@ typedef enum finding_base {
 } finding_base;
 extern const char *const finding_bases[]; /* "of the time of tasks", ... */
 
-enum { MOST_IN_CYCLE = 8 };
-
 typedef struct finding {
     uint8_t cause, of;
     bool reported;     /* its share is large enough */
@@ -73,10 +71,7 @@ typedef struct finding {
     double rate;         /* per second */
     double level;        /* see diagnosis.c */
     double waiting;      /* CHANNEL: goroutines that wait at a time */
-    /* DEADLOCK: each waits for the next one, the last one for the first; the first ones of these.
-     */
-    waiter cycle[MOST_IN_CYCLE];
-    size_t cycle_length;
+    deadlock deadlock;   /* DEADLOCK */
 } finding;
 
 typedef struct diagnosis {
