@@ -3,12 +3,11 @@
  */
 #include "cmd/record/replay.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/common/vector.h"
+#include "formats/common/processes.h"
 
 enum { LABEL_SIZE = RING_NAME_SIZE + sizeof "thread " };
 #define NO_PROCESS UINT64_C(1000000000000) /* ids of goroutines from that one on */
@@ -162,8 +161,6 @@ static void end_image(replay *r, source *s, uint32_t image)
 
 /* ---- processes ------------------------------------------------------------------------------- */
 
-enum { PROCESS_GOROUTINES = 1000000 };
-
 /* The id of a new goroutine. In a trace of several processes, each has a range of them; those of a
  * process beyond its range are of no process. */
 static uint64_t new_id(replay *r, source *s)
@@ -171,8 +168,8 @@ static uint64_t new_id(replay *r, source *s)
     if (!r->names->several)
         return ++r->goroutine;
     if (s->last_goroutine == 0) {
-        s->goroutine = r->process++ * PROCESS_GOROUTINES;
-        s->last_goroutine = s->goroutine + PROCESS_GOROUTINES - 1;
+        s->goroutine = r->process++ * PROCESSES_WIDTH;
+        s->last_goroutine = s->goroutine + PROCESSES_WIDTH - 1;
     }
     return s->goroutine < s->last_goroutine ? ++s->goroutine : NO_PROCESS + ++r->goroutine;
 }
@@ -181,11 +178,10 @@ static uint64_t new_id(replay *r, source *s)
 static void declare(replay *r, const thread *t, source *s)
 {
     char text[RING_NAME_SIZE + 128];
-    snprintf(text, sizeof text,
-             "pid %" PRId32 ", parent %" PRId32 ", goroutines %" PRIu64 " to %" PRIu64 ", %s",
-             s->pid, s->parent, s->last_goroutine - (PROCESS_GOROUTINES - 1), s->last_goroutine,
-             names_program(r->names, s->images[s->image]));
-    gotrace_rec_log(t->rec, 0, "process", text, NULL, 0);
+    snprintf(text, sizeof text, PROCESSES_FORMAT, (int)s->pid, (int)s->parent,
+             (unsigned long long)(s->last_goroutine - (PROCESSES_WIDTH - 1)),
+             (unsigned long long)s->last_goroutine, names_program(r->names, s->images[s->image]));
+    gotrace_rec_log(t->rec, 0, PROCESSES_LOG, text, NULL, 0);
     s->declared = true;
 }
 

@@ -129,6 +129,7 @@ static void read_ahead(system_goroutines *s, const convert_job *job)
             break;
         learn(s, &source, e);
         forget(s, e);
+        processes_learn(&s->processes, e);
     }
     s->reading_ahead = false;
     s->complete = status == GOTRACE_END;
@@ -152,6 +153,7 @@ void system_goroutines_init(system_goroutines *s, const convert_job *job, const 
     s->version = gotrace_reader_summary(job->reader)->version;
     idmap_init(&s->goroutines, sizeof(uint8_t));
     idmap_init(&s->starts, sizeof(char *));
+    processes_init(&s->processes);
     if ((needed || s->no_system) && s->version >= GOTRACE_FIRST_V2 && job->source)
         read_ahead(s, job);
 }
@@ -165,6 +167,7 @@ void system_goroutines_free(system_goroutines *s)
     while (idmap_next(&s->starts, &cursor, &id, &name))
         free(*(char **)name);
     idmap_free(&s->starts);
+    processes_free(&s->processes);
     idmap_free(&s->goroutines);
 }
 

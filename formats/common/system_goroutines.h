@@ -7,6 +7,7 @@
 #include "formats/analyse/selection.h"
 #include "formats/common/feed.h"
 #include "formats/common/idmap.h"
+#include "formats/common/processes.h"
 
 /* Start stacks whose classification is cached; a power of two. */
 enum { SYSTEM_STACKS = 64 };
@@ -28,6 +29,7 @@ typedef struct system_goroutines {
         uint64_t stack, generation_index;
         uint8_t facts;       /* 0: empty */
     } stacks[SYSTEM_STACKS]; /* by the last bits of the stack's id */
+    process_table processes; /* as far as the trace was read ahead, or learned since */
     idmap starts;            /* v2: start functions of goroutines that existed before the trace */
 } system_goroutines;
 

@@ -1,7 +1,8 @@
 /*
  * perfetto.c - a trace as a Perfetto file, for https://ui.perfetto.dev and trace_processor.
  *
- * The output has one process, named after the program (program.c), with these tracks:
+ * The output has one process, named after the program (program.c), with the tracks below. If the
+ * trace is of several processes (processes.h), each of the others is a process with its goroutines.
  *
  *   added tracks        perfetto_options.tracks: slices (category path; annotation details)
  *   Procs               a group; in it, ordered by id:
@@ -562,6 +563,7 @@ static gotrace_status convert_to_perfetto(const convert_job *job)
     packet_set_limit(&p);
     intern_init(&p);
     state_init(&p);
+    idmap_init(&p.process_tracks, sizeof(perfetto_process));
     system_goroutines_init(&p.system, job, &p.feed, true);
     if (p.system.failed) {
         out_fail(job->out, ENOMEM);
@@ -594,6 +596,7 @@ static gotrace_status convert_to_perfetto(const convert_job *job)
     state_free(&p);
     detail_free(&p);
     system_goroutines_free(&p.system);
+    idmap_free(&p.process_tracks);
     intern_free(&p);
     feed_free(&p.feed);
     return status;

@@ -94,6 +94,10 @@ enum { CLOCK_REALTIME_ID = 1, CLOCK_MONOTONIC_ID = 3, CLOCK_BOOTTIME_ID = 6, CLO
  * contain process ids. */
 enum { PERFETTO_PID = 1000000, PERFETTO_PIDS = 2000000 };
 
+/* Before 1.22, threads have ids made of the process id and a number below twice that. Then come the
+ * ids of further processes of the trace. */
+enum { THREAD_IDS = 500000 };
+
 /* Tracks that every file has; other tracks are numbered in order of appearance. */
 enum {
     TRACK_PROCESS = 1,
@@ -232,6 +236,13 @@ typedef struct perfetto_region {
 } perfetto_region;
 
 /* A goroutine that is alive. There may be millions, so fields have the smallest possible types. */
+/* A process of a trace of several. */
+typedef struct perfetto_process {
+    uint32_t track; /* the next one is the group of its goroutines */
+    uint16_t epoch; /* in which they were last written */
+    bool named;
+} perfetto_process;
+
 typedef struct perfetto_goroutine {
     uint64_t start_stack;              /* v1; until Go 1.6 an address */
     const perfetto_function *function; /* NULL while unknown */
@@ -360,6 +371,7 @@ typedef struct perfetto {
     idmap starts;         /* stack id of the generation to start function */
     perfetto_lanes assists, stops;
 
+    idmap process_tracks; /* a perfetto_process by number; the first process has those of all */
     idmap goroutines, procs, tasks;
     /* Goroutines by state, and threads, in the order of the counter tracks; the first one counts
      * states without a track. */
@@ -660,6 +672,8 @@ static inline protobuf_field intern_stack(perfetto *p, uint64_t id)
 
 /* Describes the process, the groups and the counters. */
 void tracks_restart(perfetto *p);
+/* The process got a name, if the event contains that. */
+void track_process(perfetto *p, const gotrace_event *e);
 /* Describes the goroutine's tracks and interns the name of its runs. */
 void track_goroutine(perfetto *p, uint64_t id, perfetto_goroutine *g);
 /* The same, if its label is a new one. */

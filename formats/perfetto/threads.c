@@ -11,8 +11,6 @@
 
 #include "formats/perfetto/perfetto.h"
 
-enum { THREAD_IDS = 500000 };
-
 /* v1: a tid for each thread or, if the thread is unknown, for each proc. */
 static uint64_t made_tid(const perfetto *p, int64_t thread, int64_t proc, char *name, size_t size)
 {

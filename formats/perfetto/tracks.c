@@ -188,14 +188,20 @@ static void descriptor_rank(perfetto *p, uint64_t rank)
     protobuf_uint(&p->w, TRACK_SIBLING_ORDER_RANK, rank < INT32_MAX ? rank : INT32_MAX);
 }
 
-static void describe_group(perfetto *p, uint64_t uuid, const char *name, unsigned rank,
-                           unsigned ordering)
+static void describe_in(perfetto *p, uint64_t uuid, const char *name, unsigned rank,
+                        unsigned ordering, uint64_t parent)
 {
-    descriptor_open(p, SEQUENCE_EVENTS, uuid, TRACK_PROCESS);
+    descriptor_open(p, SEQUENCE_EVENTS, uuid, parent);
     protobuf_string(&p->w, TRACK_NAME, name, strlen(name));
     descriptor_rank(p, rank);
     protobuf_uint(&p->w, TRACK_CHILD_ORDERING, ordering);
     descriptor_close(p);
+}
+
+static void describe_group(perfetto *p, uint64_t uuid, const char *name, unsigned rank,
+                           unsigned ordering)
+{
+    describe_in(p, uuid, name, rank, ordering, TRACK_PROCESS);
 }
 
 static void describe_counter(perfetto *p, uint64_t uuid, const char *name, unsigned unit)
@@ -250,15 +256,80 @@ static void describe_short(perfetto *p)
     detail_hold(p, TRACK_SHORT_TASKS, TRACK_TASKS);
 }
 
-void tracks_restart(perfetto *p)
+static void describe_process(perfetto *p, uint64_t track, uint64_t pid, const char *name)
 {
-    descriptor_open(p, SEQUENCE_EVENTS, TRACK_PROCESS, 0);
-    size_t process = protobuf_open(&p->w, TRACK_PROCESS_DESCRIPTOR);
-    protobuf_uint(&p->w, PROCESS_PID, p->pid);
-    protobuf_string(&p->w, PROCESS_NAME, p->program, strlen(p->program));
-    protobuf_close(&p->w, process);
+    descriptor_open(p, SEQUENCE_EVENTS, track, 0);
+    size_t descriptor = protobuf_open(&p->w, TRACK_PROCESS_DESCRIPTOR);
+    protobuf_uint(&p->w, PROCESS_PID, pid);
+    if (name)
+        protobuf_string(&p->w, PROCESS_NAME, name, strlen(name));
+    protobuf_close(&p->w, descriptor);
     protobuf_uint(&p->w, TRACK_CHILD_ORDERING, ORDER_EXPLICIT);
     descriptor_close(p);
+}
+
+/* "sort (pid 1234)"; NULL: not known. */
+static const char *process_name(const perfetto *p, uint64_t number, char text[64])
+{
+    const process *known = processes_at(&p->system.processes, number);
+    if (!known)
+        return NULL;
+    snprintf(text, 64, "%s (pid %d)", known->name, known->pid);
+    return text;
+}
+
+/* The ids of processes are made up, as that of the first one, so that those of several traces
+ * differ. */
+static void describe_further(perfetto *p, uint64_t number, perfetto_process *of)
+{
+    char text[64];
+    const char *name = process_name(p, number, text);
+    describe_process(p, of->track, p->pid + 2 * THREAD_IDS + number, name);
+    of->named = name;
+    of->epoch = p->epoch;
+    describe_in(p, of->track + 1, "Goroutines", RANK_GOROUTINES, ORDER_EXPLICIT, of->track);
+}
+
+/* The group of a goroutine's track. */
+static uint64_t group_of(perfetto *p, uint64_t id, const perfetto_goroutine *g)
+{
+    const uint64_t number = processes_number(&p->system.processes, id);
+    if (number == 0)
+        return g->system ? TRACK_SYSTEM_GOROUTINES : TRACK_GOROUTINES;
+    perfetto_process *of = idmap_insert(&p->process_tracks, number);
+    if (!of) {
+        protobuf_fail(&p->w);
+        return TRACK_GOROUTINES;
+    }
+    if (!of->track) {
+        of->track = p->tracks + 1;
+        p->tracks += 2;
+    }
+    if (of->epoch != p->epoch && wants_goroutine_tracks(p))
+        describe_further(p, number, of);
+    return of->track + 1;
+}
+
+void track_process(perfetto *p, const gotrace_event *e)
+{
+    if (!processes_learn(&p->system.processes, e)) {
+        if (p->system.processes.failed)
+            protobuf_fail(&p->w);
+        return;
+    }
+    size_t cursor = 0;
+    uint64_t number;
+    void *of;
+    while (idmap_next(&p->process_tracks, &cursor, &number, &of))
+        if (!((perfetto_process *)of)->named && processes_at(&p->system.processes, number))
+            describe_further(p, number, of);
+}
+
+void tracks_restart(perfetto *p)
+{
+    char text[64];
+    const char *name = process_name(p, 0, text);
+    describe_process(p, TRACK_PROCESS, p->pid, name ? name : p->program);
 
     if (wants(p, PART_PROCS))
         describe_group(p, TRACK_PROCS, "Procs", RANK_PROCS, ORDER_EXPLICIT);
@@ -354,7 +425,7 @@ void track_goroutine(perfetto *p, uint64_t id, perfetto_goroutine *g)
         g->track = ++p->tracks;
         g->track_field = refer_to_track(p, g->track);
     }
-    uint64_t group = g->system ? TRACK_SYSTEM_GOROUTINES : TRACK_GOROUTINES;
+    uint64_t group = group_of(p, id, g);
     uint32_t iid = p->interned.next_name;
     if (describe_at_once(p, g, id, iid, group, &l)) {
         p->interned.next_name++;

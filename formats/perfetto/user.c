@@ -339,6 +339,7 @@ static char *log_text(const gotrace_event *e, size_t *size)
 void log_event(perfetto *p, const gotrace_event *e)
 {
     const gotrace_details *details = gotrace_event_details(e);
+    track_process(p, e);
     if (!wants(p, PART_LOGS))
         return;
     perfetto_goroutine *g = goroutine_get(p, e->goroutine, 0);

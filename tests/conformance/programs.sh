@@ -124,6 +124,18 @@ if command -v pigz >/dev/null; then
         cmp alone.out recorded.out >difference 2>&1 && cmp alone.err recorded.err >>difference 2>&1
     fail_if $? 'the same output and status of several processes' 'they differ' difference
     check_trace 9
+    if have_engine; then
+        rm -f recorded.pftrace
+        "$GOTRACE" convert -q --to perfetto -o recorded.pftrace recorded.trace &&
+            node "$TPQ" recorded.pftrace \
+                "select p.name, count(*) tracks from process p join process_track using (upid) join track t
+                 on t.parent_id = process_track.id where t.name like 'G%main' group by p.upid" \
+                "select name, value from stats where severity != 'info' and value > 0" >processes 2>/dev/null
+        [ "$(grep -cE '"(pigz|sort|head) \(pid [0-9]+\)"' processes)" -eq 4 ] && ! grep -q '"value"' processes
+        fail_if $? 'a process of Perfetto for each' 'they differ' processes
+    else
+        skip 'a process of Perfetto for each' 'no engine'
+    fi
 else
     skip 'the same output and status of several processes' 'no pigz'
 fi

@@ -87,6 +87,16 @@ pipeline() {
 }
 check 'programs of a shell' pipeline
 
+# Each process is one of Perfetto's, named after its last program.
+perfetto() {
+    local program
+    gotrace convert --to perfetto -o pipeline.pftrace pipeline.trace || return 1
+    for program in sh sort true; do
+        grep -aq "$program (pid [0-9]*)" pipeline.pftrace || { echo "no $program"; return 1; }
+    done
+}
+check 'processes in Perfetto' perfetto
+
 # Each generation names the processes that there are: those of a snapshot are named, too.
 flight() {
     # shellcheck disable=SC2016
