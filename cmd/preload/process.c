@@ -1,11 +1,12 @@
 /*
- * process.c - which memory a process writes to: the program's first process gets a ring from
- * `gotrace record`; if children are recorded, each takes one of those that are ready, by storing
- * its pid, which a kill cannot interrupt. A process notices that it is a child, however it was
- * created, by a page that the kernel clears (MADV_WIPEONFORK).
+ * process.c - which memory a process writes to: the program's first process, or one that runs
+ * already, gets a ring from `gotrace record`; if children are recorded, each takes one of those
+ * that are ready, by storing its pid, which a kill cannot interrupt. A process notices that it is a
+ * child, however it was created, by a page that the kernel clears (MADV_WIPEONFORK).
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <signal.h>
 #include <stdio.h>
@@ -47,6 +48,16 @@ static void read_file(const char *path, char *text, size_t size)
     if (fd >= 0)
         REAL(close)(fd);
     text[used] = '\0';
+}
+
+void trace_read_name(char name[RING_NAME_SIZE])
+{
+    char text[RING_NAME_SIZE + 1];
+    read_file("/proc/self/comm", text, sizeof text);
+    memset(name, 0, RING_NAME_SIZE);
+    char *line_end = strrchr(text, '\n'); /* a name may have others */
+    if (line_end)
+        memcpy(name, text, (size_t)(line_end - text));
 }
 
 /* Not by its pid, which another process may have got. */
@@ -158,7 +169,7 @@ static ring *map_ring(uint32_t number, uint32_t *image)
 }
 
 /* Begins recording, if the process has a ring. */
-static void join(void)
+static ring_attached join(void)
 {
     int32_t pid = find_pid();
     uint32_t number = number_of(pid), image;
@@ -166,28 +177,33 @@ static void join(void)
     if (!memory) {
         if (number < RING_PROCESSES && !session->closed)
             atomic_fetch_add(&session->missed, 1);
-        return;
+        return RING_NO_SESSION;
+    }
+    const ring_attached result = trace_prepare_process(memory, image);
+    if (result != RING_ATTACHED) {
+        munmap(memory, sizeof *memory);
+        return result;
     }
     memory->mains[image] = program;
     read_file("/proc/self/maps", memory->maps[image], RING_MAPS);
     inherited = memory;
-    *trace_here = (trace_process){.known = true, .pid = pid, .image = image, .ring = memory};
+    trace_here->pid = pid;
+    trace_here->image = image;
     atomic_store(&memory->images, image + 1);
     session->executes[number][0] = '\0';
-    if (!trace_begin_process())
-        trace_here->ring = NULL;
+    trace_here->ring = memory; /* last: other threads may see it now */
+    return result;
 }
 
-/* The parent's memory is replaced: if a signal handler forks, the function that it interrupted
- * still writes to it. */
-static void leave_parent(void)
+/* A ring that the process uses no more is replaced by memory of its own: functions that were
+ * interrupted, by a signal handler that forks, or in other threads, still write to it. */
+static void leave(ring *old)
 {
-    ring *own = inherited ? mmap(NULL, sizeof *own, PROT_READ | PROT_WRITE,
-                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
-                          : MAP_FAILED;
+    ring *own = old ? mmap(NULL, sizeof *own, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+                    : MAP_FAILED;
     if (own != MAP_FAILED)
-        mremap(own, sizeof *own, sizeof *own, MREMAP_MAYMOVE | MREMAP_FIXED, inherited);
-    inherited = NULL;
+        mremap(own, sizeof *own, sizeof *own, MREMAP_MAYMOVE | MREMAP_FIXED, old);
 }
 
 void trace_forked(void)
@@ -195,9 +211,10 @@ void trace_forked(void)
     int error = errno;
     *trace_here = (trace_process){.known = true};
     trace_forget_parent();
-    leave_parent();
-    if (session->follows && !session->closed)
-        join();
+    leave(inherited);
+    inherited = NULL;
+    if (session->follows && !session->closed && join() == RING_ATTACHED)
+        trace_begin_process();
     errno = error;
 }
 
@@ -283,26 +300,32 @@ void trace_spawned(pid_t pid, const char *path)
 
 /* ---- the beginning of a program -------------------------------------------------------------- */
 
-static trace_process *new_page(void)
+/* What the process knows of itself. False: memory is refused. */
+static bool know_process(void)
 {
     size_t size = (size_t)sysconf(_SC_PAGESIZE);
-    void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (trace_here)
+        return true;
+    trace_process *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+                               0);
     if (page == MAP_FAILED)
-        return NULL;
+        return false;
     wipes = madvise(page, size, MADV_WIPEONFORK) == 0;
-    return page;
+    page->known = true;
+    pthread_atfork(before_fork, NULL, after_fork);
+    trace_here = page;
+    return true;
 }
 
-static bool open_session(void)
+static ring_session *open_session(const char *path)
 {
-    const char *path = getenv(RING_VARIABLE);
-    session = path ? map(path, sizeof *session) : NULL;
-    if (session && (session->size != sizeof *session || session->closed ||
-                    (!session->follows && session->pids[0] != find_pid()))) {
-        munmap(session, sizeof *session);
-        session = NULL;
+    ring_session *opened = path ? map(path, sizeof *opened) : NULL;
+    if (opened && (opened->size != sizeof *opened || opened->closed ||
+                   (!opened->follows && opened->pids[0] != find_pid()))) {
+        munmap(opened, sizeof *opened);
+        return NULL;
     }
-    return session;
+    return opened;
 }
 
 __attribute__((constructor(101))) static void begin(void)
@@ -310,12 +333,48 @@ __attribute__((constructor(101))) static void begin(void)
     int error = errno;
     trace_find_all();
     trace_find_libc();
-    if (open_session() && (trace_here = new_page())) {
-        trace_here->known = true;
-        pthread_atfork(before_fork, NULL, after_fork);
-        join();
-    }
+    session = open_session(getenv(RING_VARIABLE));
+    if (session && know_process() && join() == RING_ATTACHED)
+        trace_begin_process();
     errno = error;
+}
+
+/* ---- a process that runs already ------------------------------------------------------------- */
+
+static ring_attached attach(const char *path)
+{
+    ring *before = trace_ring();
+    if (before && !before->closed && trace_recorder_lives())
+        return RING_IS_RECORDED;
+    ring_session *opened = open_session(path);
+    if (!opened)
+        return RING_NO_SESSION;
+    if (before)
+        before->closed = 1;
+    session = opened; /* the last one stays mapped: other threads may use it */
+    if (!know_process())
+        return RING_NO_RESOURCES;
+    trace_here->attached = true;
+    trace_fds_changed(0, UINT_MAX);
+    const ring_attached result = join();
+    if (result == RING_ATTACHED) {
+        leave(before);
+        trace_patch();
+    }
+    return result;
+}
+
+/* Called by `record`, in a thread of the process, on a stack of its own: the thread records nothing
+ * here. */
+EXPORT int gotrace_attach(const char *path);
+int gotrace_attach(const char *path)
+{
+    int error = errno, state;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state); /* there is nothing to return to */
+    const ring_attached result = attach(path);
+    pthread_setcancelstate(state, NULL);
+    errno = error;
+    return result;
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */

@@ -19,14 +19,18 @@ static const char *version_of(const char *name)
     return NULL;
 }
 
+void *trace_look_up(void *where, const char *name)
+{
+    const char *version = version_of(name);
+    void *found = version ? dlvsym(where, name, version) : NULL;
+    return found ? found : dlsym(where, name);
+}
+
 /* Must not fail for what the caller needs: the error message would be allocated, which an allocator
  * that is being initialised, and needs the function for that, does not allow. */
 void trace_find(const char *name, void *function)
 {
-    const char *version = version_of(name);
-    void *found = version ? dlvsym(RTLD_NEXT, name, version) : NULL;
-    if (!found)
-        found = dlsym(RTLD_NEXT, name);
+    void *found = trace_look_up(RTLD_NEXT, name);
     /* ISO C does not convert pointers to objects to pointers to functions. */
     memcpy(function, &found, sizeof found);
 }

@@ -265,6 +265,8 @@ typedef struct trace_real {
 
 extern trace_real trace_reals;
 
+/* As dlsym, in the version that programs use; NULL: there is none. */
+void *trace_look_up(void *where, const char *name);
 /* Finds one, or all. */
 void trace_find(const char *name, void *function);
 void trace_find_all(void);

@@ -38,6 +38,17 @@ enum {
 /* The environment variable with the path of a ring_session. */
 #define RING_VARIABLE "GOTRACE_RECORD"
 
+/* The function of the library that is called with that path in a process that runs already. */
+#define RING_ATTACH_FUNCTION "gotrace_attach"
+
+typedef enum ring_attached {
+    RING_ATTACHED = 0,
+    RING_IS_RECORDED,   /* by another `record` */
+    RING_NO_SESSION,    /* the path cannot be opened */
+    RING_NO_RESOURCES,  /* memory or a key of threads is refused */
+    RING_SIGNAL_IS_USED /* the process handles that of samples */
+} ring_attached;
+
 typedef enum ring_type {
     RING_FRAME = 1, /* frame `kind` of the stack `stack`, which has `flags`; object: its PC */
     RING_ATTACH,    /* a thread that no recorded thread created is seen; object: its id;
@@ -155,7 +166,7 @@ enum { RING_NONE = -1, RING_READY = 0 };
  */
 typedef struct ring_session {
     uint64_t size;                            /* of this struct */
-    int32_t recorder;                         /* the process that reads */
+    int32_t recorder;                         /* the process that has fds */
     _Atomic uint32_t owner;                   /* a robust futex of its thread that reads: the kernel
                                                  sets FUTEX_OWNER_DIED when that ends */
     uint32_t follows;                         /* children are recorded */
@@ -164,7 +175,7 @@ typedef struct ring_session {
     _Atomic uint32_t missed;                  /* processes for which there was no ring */
     _Atomic uint32_t forks;                   /* children that have not taken a ring yet */
     _Atomic int32_t pids[RING_PROCESSES];     /* NONE: there is no ring; READY: it is free */
-    _Atomic int32_t fds[RING_PROCESSES];      /* of `record`, for the rings */
+    _Atomic int32_t fds[RING_PROCESSES];      /* of that process, for the rings */
     char executes[RING_PROCESSES][RING_PATH]; /* a program that the process is about to execute,
                                                  until that is recorded */
 } ring_session;

@@ -29,8 +29,12 @@ static void take(int number, siginfo_t *info, void *context)
     errno = error;
 }
 
-void trace_samples_begin(void)
+bool trace_samples_begin(void)
 {
+    struct sigaction before;
+    REAL(sigaction)(SAMPLE, NULL, &before);
+    if (before.sa_sigaction != take && before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
+        return false;
     /* The unwinder initialises itself when it is first used: not in a handler that interrupts that.
      */
     trace_start_routine(__builtin_frame_address(0));
@@ -42,6 +46,7 @@ void trace_samples_begin(void)
     sigemptyset(&one);
     sigaddset(&one, SAMPLE);
     REAL(pthread_sigmask)(SIG_UNBLOCK, &one, NULL);
+    return true;
 }
 
 int trace_timer_new(uint32_t period_ns)

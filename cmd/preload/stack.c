@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
@@ -217,8 +218,9 @@ void trace_find_libc(void)
 typedef struct outermost {
     const uintptr_t *frame;
     unsigned depth;
-    uintptr_t routine; /* the function whose caller is the C library, if libc is true */
-    bool libc;
+    uintptr_t routine; /* the last function that is not of the C library ... */
+    uintptr_t called;  /* ... and the last one that was called by it */
+    bool libc;         /* whether the last frame is of the C library */
 } outermost;
 
 static _Unwind_Reason_Code see_frame(struct _Unwind_Context *context, void *arg)
@@ -230,18 +232,21 @@ static _Unwind_Reason_Code see_frame(struct _Unwind_Context *context, void *arg)
     o->libc = pc >= libc_begin && pc < libc_end;
     if (!o->libc && (const uintptr_t *)_Unwind_GetCFA(context) - 1 > o->frame)
         o->routine = _Unwind_GetRegionStart(context);
+    if (o->libc)
+        o->called = o->routine;
     if (!trace_next_frame(context, &next, &described))
         return _URC_END_OF_STACK;
-    if (!described)
-        o->libc = *next >= libc_begin && *next < libc_end;
+    if (!described && (o->libc = *next >= libc_begin && *next < libc_end))
+        o->called = o->routine;
     return described && ++o->depth < MOST_FRAMES ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
 /* A thread begins in the C library, which calls the routine: it is that of the last frame that is
- * not of the library, if unwinding came to the end. */
+ * not of the library, if unwinding came to the end. The first thread begins at the entry of the
+ * program, which calls the library. */
 uintptr_t trace_start_routine(const uintptr_t *frame)
 {
     outermost o = {.frame = frame};
     unwind(see_frame, &o);
-    return o.libc ? o.routine : 0;
+    return o.libc || o.routine == getauxval(AT_ENTRY) ? o.called : 0;
 }

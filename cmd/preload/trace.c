@@ -85,7 +85,8 @@ static bool is_full(const ring_slot *slot)
     return slot->head - atomic_load_explicit(&slot->tail, memory_order_acquire) >= RING_RECORDS;
 }
 
-/* False: it is of the parent, if a signal handler forks while the thread writes a record. */
+/* False: it is of the parent, if a signal handler forks while the thread writes a record, or of an
+ * earlier recording of the process. */
 static bool is_own(const ring *shared, const ring_slot *slot)
 {
     return shared && slot >= shared->slots && slot < shared->slots + RING_SLOTS;
@@ -113,7 +114,8 @@ static uint64_t put_record(ring_slot *slot, ring_record record)
     if (UNLIKELY(is_full(slot)))
         wait_for_room(slot);
     const ring *shared = trace_ring();
-    if (UNLIKELY(!shared || atomic_load_explicit(&shared->closed, memory_order_relaxed)))
+    if (UNLIKELY(!is_own(shared, slot) ||
+                 atomic_load_explicit(&shared->closed, memory_order_relaxed)))
         return 0;
     const void *frame = me.frame;
     in_order();
@@ -294,7 +296,7 @@ static inline __attribute__((always_inline)) void resume(ring_slot *slot, ring_r
 static void put_first(ring_slot *slot)
 {
     ring_record first = {.type = me.first, .object = (uint64_t)gettid()};
-    if (me.first == RING_ATTACH && gettid() != getpid()) {
+    if (me.first == RING_ATTACH && (gettid() != getpid() || trace_here->attached)) {
         const uintptr_t routine = trace_start_routine(me.frame);
         first.flags = 1;
         if (routine) {
@@ -354,6 +356,25 @@ void trace_jump(void)
         leave(shared);
 }
 
+/* Forgets what the thread recorded in an earlier recording of the process. */
+static void forget_recording(void)
+{
+    _Atomic uint32_t *waiters = me.waiters;
+    trace_stacks *stacks = me.stacks;
+    me.waiters = NULL;
+    me.stacks = NULL;
+    in_order();
+    if (waiters)
+        atomic_fetch_sub(waiters, 1);
+    trace_stacks_free(stacks);
+    trace_timer_end(me.timer);
+    me.blocked = false;
+    me.name[0] = '\0';
+    me.used.time = 0;
+    in_order();
+    me.slot = NULL;
+}
+
 /* Begins a record of the thread, in a function with that frame; NULL: it is not recorded. */
 static ring_slot *enter(const void *frame)
 {
@@ -367,6 +388,8 @@ static ring_slot *enter(const void *frame)
     }
     me.frame = frame;
     in_order();
+    if (UNLIKELY(me.slot && !is_own(shared, me.slot)))
+        forget_recording();
     if (UNLIKELY(!me.slot) && !me.ended)
         attach(shared);
     ring_slot *slot = me.slot;
@@ -642,21 +665,26 @@ void trace_name_set(void)
 
 /* ---- processes ------------------------------------------------------------------------------- */
 
-bool trace_begin_process(void)
+ring_attached trace_prepare_process(ring *memory, uint32_t image)
 {
     static bool has_key;
     if (!has_key && pthread_key_create(&end_key, end_thread) != 0)
-        return false;
-    if (!has_key)
+        return RING_NO_RESOURCES;
+    if (!has_key && trace_here->attached)
+        trace_read_name(program_name);
+    else if (!has_key)
         REAL(prctl)(PR_GET_NAME, program_name);
+
     has_key = true;
-    memcpy(trace_here->ring->programs[trace_here->image], program_name, sizeof program_name);
-    if (trace_here->ring->sample_ns)
-        trace_samples_begin();
+    memcpy(memory->programs[image], program_name, sizeof program_name);
+    return memory->sample_ns && !trace_samples_begin() ? RING_SIGNAL_IS_USED : RING_ATTACHED;
+}
+
+void trace_begin_process(void)
+{
     ring_slot *slot = enter(__builtin_frame_address(0));
     if (slot)
         set_busy(slot, NULL);
-    return true;
 }
 
 void trace_forget_parent(void)

@@ -68,8 +68,10 @@ void trace_name_set(void);
  * record: that is given up. If it goes on nevertheless, its record may be lost. */
 void trace_jump(void);
 
-/* The process is recorded: its first thread begins. False: that is not possible. */
-bool trace_begin_process(void);
+/* The process is about to be recorded in that memory. */
+ring_attached trace_prepare_process(ring *memory, uint32_t image);
+/* It is: the calling thread, its first, begins. */
+void trace_begin_process(void);
 /* In a child: forgets what the thread was doing in the parent. */
 void trace_forget_parent(void);
 
@@ -78,10 +80,11 @@ void trace_forget_parent(void);
 /* What a process knows of itself. It lies in memory that is zero in a child, however the child was
  * created. */
 typedef struct trace_process {
-    ring *ring;     /* NULL: the process is not recorded */
-    uint32_t image; /* number of the program that it executes */
+    ring *_Atomic ring; /* NULL: the process is not recorded */
+    uint32_t image;     /* number of the program that it executes */
     int32_t pid;
-    bool known; /* false: a child that was not yet noticed */
+    bool attached; /* the process ran when the library was loaded or recording began */
+    bool known;    /* false: a child that was not yet noticed */
 } trace_process;
 
 extern trace_process *trace_here; /* NULL: the library is not initialised, or not used */
@@ -99,9 +102,11 @@ static inline void trace_notice_fork(void)
 static inline ring *trace_ring(void)
 {
     trace_notice_fork();
-    return trace_here ? trace_here->ring : NULL;
+    return trace_here ? atomic_load_explicit(&trace_here->ring, memory_order_acquire) : NULL;
 }
 
+/* The name of the first thread. */
+void trace_read_name(char name[RING_NAME_SIZE]);
 /* Wakes `record`. */
 void trace_pulse(void);
 /* Whether `record` still reads. */
@@ -135,8 +140,8 @@ void trace_fds_forget(void);
 
 /* ---- samples.c ------------------------------------------------------------------------------- */
 
-/* For each process: signals are handled that take samples. */
-void trace_samples_begin(void);
+/* For each process: signals are handled that take samples. False: the process handles them. */
+bool trace_samples_begin(void);
 /* For the calling thread: one after each period of processor time. Returns the timer; -1: none. */
 int trace_timer_new(uint32_t period_ns);
 void trace_timer_end(int timer);
@@ -160,5 +165,10 @@ unsigned trace_interrupted(const void *context, uint64_t pcs[RING_FRAMES], bool 
 uintptr_t trace_start_routine(const uintptr_t *frame);
 /* To be called before. */
 void trace_find_libc(void);
+
+/* ---- patch.c --------------------------------------------------------------------------------- */
+
+/* Makes all objects that the process has loaded call the functions of this library. */
+void trace_patch(void);
 
 #endif

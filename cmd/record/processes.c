@@ -382,6 +382,27 @@ static void take_last(recorded *r)
         source_take_last(&r->source);
 }
 
+static bool has_thread(void *ctx, uint64_t tid)
+{
+    const source *s = ctx;
+    size_t i = 0;
+    while (i < s->count && (!s->threads[i]->rec || s->threads[i]->tid != tid))
+        i++;
+    return i < s->count;
+}
+
+/* Warns of threads of a process that ran already which have done nothing that is seen. */
+static void note_unseen(recorded *r)
+{
+    size_t count, seen;
+    attach_count_threads(r->pid, has_thread, &r->source, &count, &seen);
+    if (seen < count)
+        diag_warning(r->trace->path,
+                     "threads that are not in the trace, since they called none of the recorded "
+                     "functions, or had not returned from one: %zu of %zu",
+                     count - seen, count);
+}
+
 /* Ends the trace of a process that has its own. ended: when the process has; 0: it goes on. */
 static void end_trace(processes *p, recorded *r, uint64_t ended)
 {
@@ -390,6 +411,8 @@ static void end_trace(processes *p, recorded *r, uint64_t ended)
     take_last(r);
     move_child(p, r);
     replay_until(r->trace->replay, UINT64_MAX, UINT64_MAX);
+    if (p->attaches && !ended)
+        note_unseen(r);
     trace_add_losses(r->trace, &r->source);
     const int status = trace_end(r->trace, ended);
     if (status != EXIT_SOUND)
@@ -641,7 +664,7 @@ void processes_close(processes *p)
         if (p->list[i])
             free_process(p, i);
         if (p->fds[i] >= 0)
-            close(p->fds[i]);
+            source_give_back(p->fds[i]);
     }
     trace_free(p->one);
     files_free(p->files);

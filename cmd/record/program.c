@@ -7,6 +7,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -179,10 +180,19 @@ const char *program_why_not(const char *name)
     return why;
 }
 
+bool program_find_preload(program *p)
+{
+    p->preload = find_preload();
+    if (!p->preload)
+        diag_error(
+            "libgotrace-preload.so is not installed in the folder of the library [system.open]");
+    return p->preload;
+}
+
 int program_find(program *p, const char *const *args)
 {
     char file[4096];
-    *p = (program){.args = args, .go = -1, .report = -1};
+    *p = (program){.args = args, .go = -1, .report = -1, .fd = -1};
     if (!(p->path = search(args[0]))) {
         const int error = errno;
         diag_error("%s: %s [system.open]", args[0], strerror(error));
@@ -193,12 +203,7 @@ int program_find(program *p, const char *const *args)
         diag_error("%s: cannot be recorded: %s [system.open]", file, why);
         return PROGRAM_NOT_EXECUTED;
     }
-    if (!(p->preload = find_preload())) {
-        diag_error(
-            "libgotrace-preload.so is not installed in the folder of the library [system.open]");
-        return EXIT_SYSTEM;
-    }
-    return EXIT_SOUND;
+    return program_find_preload(p) ? EXIT_SOUND : EXIT_SYSTEM;
 }
 
 void program_free(program *p)
@@ -207,6 +212,8 @@ void program_free(program *p)
         close(p->go);
     if (p->report >= 0)
         close(p->report);
+    if (p->fd >= 0)
+        close(p->fd);
     free(p->path);
     free(p->preload);
 }
@@ -296,6 +303,8 @@ static bool wait_for(program *p, int how)
 {
     if (p->pid == 0)
         return true;
+    if (p->fd >= 0)
+        return poll(&(struct pollfd){.fd = p->fd, .events = POLLIN}, 1, 0) > 0;
     pid_t ended;
     do
         ended = waitpid(p->pid, &p->status, how);

@@ -2,6 +2,8 @@
  * record.h - the parts of `gotrace record`:
  *
  *   program.c   finds, checks and starts the program; how it ended
+ *   attach.c    finds and checks a process that runs already, and loads the library into it
+ *   inject.c    calls functions in another process
  *   signals.c   signals: to the program, or they end recording
  *   group.c     which of them were sent to the process group, and so to the program, too
  *   helper.c    processes of `record` itself, for group.c and symbols.c
@@ -45,6 +47,7 @@ typedef struct program {
     pid_t pid;               /* 0: it has ended */
     int status;              /* how, as waitpid reports it */
     int go, report;          /* pipes: the child waits for the one, and writes errno to the other */
+    int fd;                  /* of a process that ran already; -1: it was started */
 } program;
 
 /* Exit statuses, as of env(1), timeout(1) and shells. */
@@ -61,6 +64,8 @@ bool program_prepare(program *p, ring_session *shared, int fd);
 /* Lets it execute the program. Returns an exit status, after a diagnostic if it is not EXIT_SOUND.
  */
 int program_start(program *p);
+/* Sets p->preload. False after a diagnostic. */
+bool program_find_preload(program *p);
 /* Ends a process that waits. */
 void program_cancel(program *p);
 /* Whether it has ended. */
@@ -71,9 +76,46 @@ void program_wait(program *p);
 int program_exit_status(const program *p);
 void program_free(program *p);
 
+/* ---- attach.c -------------------------------------------------------------------------------- */
+
+/* Finds a process that runs already, and the library, and checks that it can be recorded. Returns
+ * an exit status, after a diagnostic if it is not EXIT_SOUND. */
+int attach_find(program *p, pid_t pid);
+/* Loads the library, which begins to record with the shared memory of that descriptor. Returns an
+ * exit status, after a diagnostic if it is not EXIT_SOUND. */
+int attach_begin(program *p, ring_session *shared, int fd);
+/* The number of threads that the process has, and of those that is_seen. */
+void attach_count_threads(pid_t pid, bool (*is_seen)(void *ctx, uint64_t tid), void *ctx,
+                          size_t *count, size_t *seen);
+
+/* ---- inject.c -------------------------------------------------------------------------------- */
+
+typedef struct injection injection;
+
+/* Whether a thread that is in the system call of that number, with that second argument, waits, and
+ * not for a lock: it has none of the memory allocator and of the dynamic linker. */
+bool inject_waits(int64_t number, uint64_t second);
+/* Stops a thread. NULL: *error is that of ptrace, or 0: the thread has ended. */
+injection *inject_begin(pid_t pid, pid_t tid, int *error);
+/* Whether it was stopped in such a system call. *pc: where the thread is. */
+bool inject_is_waiting(const injection *i, uint64_t *pc);
+/* Prepares calls, and calls a function in the thread, which must be waiting. INJECT_TEXT stands for
+ * the address of the text. False: inject_why says why; nothing else can be called then. */
+bool inject_prepare(injection *i);
+bool inject_call(injection *i, uint64_t function, uint64_t first, uint64_t second, const char *text,
+                 uint64_t *result);
+#define INJECT_TEXT UINT64_MAX
+/* Reads memory. Returns the number of bytes. */
+size_t inject_read(const injection *i, uint64_t from, void *bytes, size_t size);
+bool inject_write_int(injection *i, uint64_t to, int value);
+const char *inject_why(const injection *i);
+/* The thread goes on. */
+void inject_end(injection *i);
+
 /* ---- signals.c ------------------------------------------------------------------------------- */
 
-/* From now on signals are passed to that process, which waited for has to be reported. */
+/* From now on signals are passed to that process, which waited for has to be reported; 0: there is
+ * none, signals end recording, and the trace has all that was recorded until then. */
 void signals_catch(pid_t pid);
 void signals_child_ended(int status);
 /* When it ended, if it has: a time of CLOCK_MONOTONIC; 0: unknown. */
@@ -313,6 +355,8 @@ struct source {
 
 /* Creates the memory of a process. Returns its descriptor; -1: errno says why. */
 int source_create(bool stacks, uint32_t sample_ns);
+/* Closes it, at the end: a process that goes on has it mapped, and needs only the first page. */
+void source_give_back(int fd);
 /* n: of the trace; backlog: of all processes. False: errno says why. */
 bool source_open(source *s, int fd, int32_t pid, names *n, size_t *backlog);
 /* Takes all records, unless many are to be replayed first. Returns a time up to which no more come.
@@ -415,7 +459,7 @@ typedef struct recorded recorded;
 
 struct processes {
     ring_session *shared; /* the processes can write to all of it */
-    bool follows, damaged;
+    bool follows, attaches, damaged;
     bool separate;           /* each process has its own trace_output */
     int fds[RING_PROCESSES]; /* of the rings; -1: there is none */
     uint32_t owner;          /* of shared->owner */

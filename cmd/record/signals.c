@@ -32,6 +32,7 @@ enum { CAUGHT = sizeof caught / sizeof *caught };
 static struct sigaction usual[CAUGHT]; /* what they did before */
 
 static volatile sig_atomic_t child;          /* 0: none, or it was waited for */
+static volatile sig_atomic_t alone;          /* there is none to which signals are passed */
 static volatile sig_atomic_t killed_by;      /* how it ended; 0: by itself, or it has not */
 static volatile sig_atomic_t threads = -1;   /* descriptor of /proc/PID/task */
 static _Atomic uint64_t end_time;            /* of the program; 0: unknown */
@@ -150,7 +151,7 @@ bool signals_want_end(void)
 bool signals_want_end_now(void)
 {
     const uint64_t doubt = doubt_begin(), since = wants_end ? wants_end : doubt + TOGETHER_NS;
-    return (wants_end || doubt) && now() > since + REPLAY_NS;
+    return (wants_end || doubt) && !alone && now() > since + REPLAY_NS;
 }
 
 int signals_that_ended(void)
@@ -253,6 +254,7 @@ void signals_catch(pid_t pid)
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
     threads = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     child = pid;
+    alone = pid == 0;
     group_watch();
     struct sigaction action = {.sa_sigaction = catch_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
     sigemptyset(&action.sa_mask);
@@ -266,5 +268,6 @@ void signals_catch(pid_t pid)
     }
     struct sigaction ended = {.sa_handler = note_end, .sa_flags = SA_NOCLDSTOP};
     ended.sa_mask = action.sa_mask;
-    sigaction(SIGCHLD, &ended, NULL);
+    if (!alone)
+        sigaction(SIGCHLD, &ended, NULL);
 }

@@ -43,6 +43,13 @@ int source_create(bool stacks, uint32_t sample_ns)
     return -1;
 }
 
+void source_give_back(int fd)
+{
+    const off_t page = sysconf(_SC_PAGESIZE);
+    fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, page, (off_t)sizeof(ring) - page);
+    close(fd);
+}
+
 bool source_open(source *s, int fd, int32_t pid, names *n, size_t *backlog)
 {
     void *memory = mmap(NULL, sizeof(ring), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

@@ -17,6 +17,7 @@ typedef struct record_options {
     int64_t duration; /* ns; 0: until the program ends */
     int64_t flight;   /* ns; 0: the whole trace is written */
     int64_t sample;   /* samples a second; 0: none */
+    uint64_t pid;     /* of a process that runs already; 0: a program is started */
 } record_options;
 
 /* What is recorded. */
@@ -34,7 +35,7 @@ static uint64_t end_time(const record_options *set)
     return set->duration ? now + (uint64_t)set->duration : UINT64_MAX;
 }
 
-/* The program's process exists, and waits. */
+/* The program's process exists, and waits, or it runs already. */
 static int record_program(session *s, recording *r)
 {
     const record_options *set = (const record_options *)s->set;
@@ -47,7 +48,8 @@ static int record_program(session *s, recording *r)
     }
     if (set->flight)
         signals_keep_snapshot();
-    status = program_start(&r->program);
+    status = set->pid ? attach_begin(&r->program, r->processes.shared, r->processes.fd)
+                      : program_start(&r->program);
     if (status != EXIT_SOUND)
         return status;
     return processes_follow(&r->processes, &r->program, end_time(set));
@@ -73,8 +75,21 @@ enum { MOST_SAMPLES = 10000 }; /* a second of processor time */
 static int check_options(const session *s, int *version)
 {
     const record_options *set = (const record_options *)s->set;
-    if (s->file_count == 0) {
+    if (s->file_count == 0 && !set->pid) {
         diag_error("the program is missing: gotrace record [OPTION ...] -- PROGRAM [ARG ...]");
+        return EXIT_USAGE;
+    }
+    if (set->pid && s->file_count > 0) {
+        diag_error("--pid and a program exclude each other");
+        return EXIT_USAGE;
+    }
+    if (set->pid && set->follow_forks) {
+        diag_error("--pid and --follow-forks exclude each other: children of a process that runs "
+                   "already are not recorded");
+        return EXIT_USAGE;
+    }
+    if (set->pid > INT32_MAX) {
+        diag_error("--pid: %llu is no process id", (unsigned long long)set->pid);
         return EXIT_USAGE;
     }
     if (set->stacks && set->no_stacks) {
@@ -157,11 +172,13 @@ static int prepare(session *s, recording *r, const char *base)
     p->separate = set->separate;
     p->flight_ns = (uint64_t)set->flight;
     p->sample_ns = set->sample ? (uint32_t)(1000000000 / set->sample) : 0;
+    p->attaches = set->pid;
     p->path = base;
     /* The ending of a path with a number does not say it. */
     p->packing = s->output.packing ? s->output.packing : packing_of_path(base, NULL);
     s->output.packing = p->packing;
-    if (!processes_open(p, set->follow_forks) || !program_prepare(&r->program, p->shared, p->fd))
+    if (!processes_open(p, set->follow_forks) ||
+        (!set->pid && !program_prepare(&r->program, p->shared, p->fd)))
         return EXIT_SYSTEM;
     r->path = set->pid_suffix ? with_pid(base, r->program.pid) : strdup(base);
     if (r->path && !is_program(r))
@@ -182,7 +199,8 @@ static int run_record(session *s)
     int status = check_options(s, &r.processes.version);
     if (status != EXIT_SOUND)
         return status;
-    status = program_find(&r.program, s->files);
+    const pid_t pid = (pid_t)((const record_options *)s->set)->pid;
+    status = pid ? attach_find(&r.program, pid) : program_find(&r.program, s->files);
     if (status != EXIT_SOUND) {
         program_free(&r.program);
         return status;
@@ -195,9 +213,9 @@ static int run_record(session *s)
     /* The program may go on after the trace, which is written now. */
     const int written = output_close(&s->output, status == EXIT_SOUND);
     status = status == EXIT_SOUND ? written : status;
-    if (r.program.pid)
+    if (r.program.pid && !pid)
         program_wait(&r.program);
-    if (status == EXIT_SOUND)
+    if (status == EXIT_SOUND && !pid)
         s->program_status = program_exit_status(&r.program);
     program_free(&r.program);
     free(r.path);
@@ -214,6 +232,8 @@ static const option_spec options[] = {
      "record only which functions wait"},
     {0, "duration", OPTION_SECONDS, "SECONDS", offsetof(record_options, duration), NULL,
      "write the trace after that time; the program goes on"},
+    {0, "pid", OPTION_COUNT, "PID", offsetof(record_options, pid), NULL,
+     "record a process that runs already, until a signal"},
     {0, "flight", OPTION_SECONDS, "SECONDS", offsetof(record_options, flight), NULL,
      "write only the last seconds, also at SIGUSR2"},
     {0, "sample", OPTION_NUMBER, "HZ", offsetof(record_options, sample), NULL,
@@ -235,7 +255,8 @@ const verb verb_record = {
     .summary = "run a program, and record its threads as goroutines",
     .details = "The program is not changed, but must be linked dynamically. The trace is\n"
                "written to PROGRAM.trace in the current folder if -o is not given. The exit\n"
-               "status is that of the program.",
+               "status is that of the program. With --pid there is no PROGRAM: the library is\n"
+               "loaded into a process, which goes on when recording ends, and the status is 0.",
     .options = options,
     .options_size = sizeof(record_options),
     .run = run_record,
