@@ -62,7 +62,7 @@ static void add_cycle(deadlock *found, const measures *m, size_t first)
 static bool is_deadlock(deadlock *found, const measures *m, size_t at)
 {
     size_t first;
-    const int64_t ns = m->end - cycle_since(m, at, &first);
+    const int64_t ns = m->waiters[at].until - cycle_since(m, at, &first);
     if (ns < LEAST_NS)
         return false;
     if (found->length == 0) {

@@ -366,6 +366,8 @@ static bool deadlocks(maker *k)
         const stage *s = k->m->stages.items[i];
         alive += s->system ? 0 : s->alive;
     }
+    for (size_t i = 0; i < k->m->waiter_count; i++)
+        alive += k->m->waiters[i].ended;
     f->of = OF_ALIVE;
     if (!deadlock_find(d, k->m))
         return false;
@@ -374,7 +376,7 @@ static bool deadlocks(maker *k)
     f->share = alive > 0 ? (double)d->count / (double)alive : 0;
     f->count = d->count;
     f->ns = d->ns;
-    f->longest = k->m->end - d->oldest.since;
+    f->longest = d->oldest.until - d->oldest.since;
     f->at = d->oldest.since;
     f->goroutine = d->oldest.goroutine;
     f->stack = d->cycle[0].stack;

@@ -179,6 +179,53 @@ static inline bool is_chosen(const pass *p, const measured *g, const stage *s)
            (g->tasks > 0 || (p->function.pattern && !p->task));
 }
 
+/* For which goroutine it waits; 0: not known. */
+static uint64_t holder_of(const pass *p, const measured *g)
+{
+    size_t size;
+    const char *text = stacks_text(p->m->stacks, g->waits_for, &size);
+    return g->waits_for ? waits_for_goroutine(text, size) : 0;
+}
+
+static void add_waiter(pass *p, const measured *g, bool ended)
+{
+    const waiter made = {.goroutine = g->g.id,
+                         .holder = holder_of(p, g),
+                         .since = g->since,
+                         .until = p->states.time,
+                         .ended = ended,
+                         .stack = g->g.current.stack,
+                         .waits_for = g->waits_for};
+    if (!made.holder || g->g.current.place == STATES_AFTER)
+        return;
+    waiter *list = vector_room(p->m->waiters, &p->m->waiter_room, p->m->waiter_count, sizeof *list);
+    if (!list) {
+        p->m->failed = true;
+        return;
+    }
+    p->m->waiters = list;
+    list[p->m->waiter_count++] = made;
+}
+
+/* Nobody has ended the wait: the process has ended, in a trace of several. The first of its
+ * goroutines that ends may be in a cycle. */
+static void look_for_cycle(pass *p, const measured *g)
+{
+    enum { MOST = 64 }; /* of a damaged trace any event may come here */
+    const measured *next = g;
+    size_t length = 0;
+    do {
+        next = find(p, holder_of(p, next));
+        length++;
+    } while (next && next != g && next->waits_for && length < MOST);
+    if (next != g)
+        return;
+    for (; length > 0; length--) {
+        add_waiter(p, g, true);
+        g = find(p, holder_of(p, g));
+    }
+}
+
 static inline void interval_ends(void *ctx, goroutine *g, const interval *i, const gotrace_event *e)
 {
     pass *p = ctx;
@@ -186,6 +233,8 @@ static inline void interval_ends(void *ctx, goroutine *g, const interval *i, con
     const int64_t now = now_of(p), ns = time_since(p, own->now);
     const bool waits = i->state == GOTRACE_STATE_WAITING || i->state == GOTRACE_STATE_SYSCALL;
     if (e && i->next != i->state) {
+        if (own->waits_for && e->goroutine == 0)
+            look_for_cycle(p, own);
         own->waits_for = i->next == GOTRACE_STATE_WAITING ? own->log : 0;
         own->since = p->states.time;
     }
@@ -235,27 +284,6 @@ static void add_blocked(pass *p, const blocked *made)
     list[p->blocked_count++] = *made;
 }
 
-static void add_waiter(pass *p, const measured *g)
-{
-    size_t size;
-    const char *text = stacks_text(p->m->stacks, g->waits_for, &size);
-    const interval *now = &g->g.current;
-    const waiter made = {.goroutine = g->g.id,
-                         .holder = waits_for_goroutine(text, size),
-                         .since = g->since,
-                         .stack = now->stack,
-                         .waits_for = g->waits_for};
-    if (!made.holder || now->place == STATES_AFTER)
-        return;
-    waiter *list = vector_room(p->m->waiters, &p->m->waiter_room, p->m->waiter_count, sizeof *list);
-    if (!list) {
-        p->m->failed = true;
-        return;
-    }
-    p->m->waiters = list;
-    list[p->m->waiter_count++] = made;
-}
-
 static void goroutine_ends(void *ctx, goroutine *g, int64_t time, const gotrace_event *e)
 {
     pass *p = ctx;
@@ -264,7 +292,7 @@ static void goroutine_ends(void *ctx, goroutine *g, int64_t time, const gotrace_
     const blocked b = {s, g->created, own->creator, g->current.stack};
     count_state(p, own, 0);
     if (!e && own->waits_for)
-        add_waiter(p, own);
+        add_waiter(p, own, false);
     if (!s)
         return;
     s->created += own->made;
@@ -543,7 +571,21 @@ bool measures_event(measuring *p, const gotrace_event *e)
 static int compare_waiters(const void *left, const void *right)
 {
     const waiter *a = left, *b = right;
-    return (a->goroutine > b->goroutine) - (a->goroutine < b->goroutine);
+    if (a->goroutine != b->goroutine)
+        return a->goroutine < b->goroutine ? -1 : 1;
+    return (a->since > b->since) - (a->since < b->since);
+}
+
+/* Sorts them, once each. */
+static void sort_waiters(measures *m)
+{
+    size_t kept = 0;
+    if (m->waiter_count > 0)
+        qsort(m->waiters, m->waiter_count, sizeof *m->waiters, compare_waiters);
+    for (size_t i = 0; i < m->waiter_count; i++)
+        if (kept == 0 || m->waiters[kept - 1].goroutine != m->waiters[i].goroutine)
+            m->waiters[kept++] = m->waiters[i];
+    m->waiter_count = kept;
 }
 
 /* Adds up what is known of each start function. */
@@ -610,8 +652,7 @@ void measures_end(measuring *p, select_job *select)
         m->end = p->states.time > p->last ? p->states.time : p->last;
         m->duration = m->end > m->begin + m->silent_ns ? m->end - m->begin - m->silent_ns : 0;
         states_end(&p->states);
-        if (m->waiter_count > 0)
-            qsort(m->waiters, m->waiter_count, sizeof *m->waiters, compare_waiters);
+        sort_waiters(m);
         add_up(p);
         has_failed(p);
     }

@@ -81,10 +81,12 @@ typedef struct stop_measure {
     majority reason;
 } stop_measure;
 
-/* A goroutine that waits at the end of the trace for another one, see waits_for.h. */
+/* A goroutine that waits at the end of the trace for another one, see waits_for.h; or that did so
+ * when its process ended, in a cycle. */
 typedef struct waiter {
     uint64_t goroutine, holder;
-    int64_t since;
+    int64_t since, until;
+    bool ended;
     uint32_t stack, waits_for; /* waits_for: a name */
 } waiter;
 

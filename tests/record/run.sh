@@ -552,6 +552,15 @@ deadlock() {
     grep -q '^1. lock.deadlock: ' deadlock.txt && grep -qE "^$pattern.* goroutine $1(;.*)?\$" deadlock.txt
 }
 check 'a deadlock of two threads' deadlock pair 3 4
+# The trace goes on when its process has ended.
+deadlock_of_child() {
+    gotrace record --follow-forks -o deadlock.trace -- sh -c './deadlocks pair; sleep 0.1' && gotrace validate deadlock.trace &&
+        gotrace diagnose deadlock.trace >deadlock.txt || return 1
+    cat deadlock.txt
+    grep -q '^1. lock.deadlock: ' deadlock.txt &&
+        grep -qE '^   goroutine 1000003 waits for .* 1000004, which waits for .* goroutine 1000003$' deadlock.txt
+}
+check 'a deadlock of a child' deadlock_of_child
 check 'a deadlock of five threads' deadlock ring 3 4 5 6 7
 check 'a deadlock of read-write locks' deadlock rwlocks 3 4 5
 check 'a thread that locks twice' deadlock self 1
