@@ -55,13 +55,14 @@ static void put(steps *s, ring_record record)
 
 static void put_record(steps *s)
 {
+    const uint8_t type = (uint8_t)(next(s, 1) % (RING_NAME + 2));
     s->time += 1 + next(s, 1) * 1000;
     put(s, (ring_record){.time = s->time,
-                         .type = (uint8_t)(next(s, 1) % (RING_NAME + 2)),
+                         .type = type,
                          .kind = (uint8_t)(next(s, 1) % (RING_CHILD + 2)),
                          .flags = (uint16_t)next(s, 1),
                          .stack = (uint16_t)(next(s, 1) % 4),
-                         .object = next(s, 1)});
+                         .object = next(s, type == RING_DELAY ? 3 : 1)});
 }
 
 static void put_any(steps *s)

@@ -61,6 +61,8 @@ typedef enum ring_type {
     RING_HOLDER,    /* before RING_BLOCK, for a lock; object: the id of the thread that has it */
     RING_BLOCK,     /* a call of `kind` on the object begins to wait; flags: 1: at most until a
                        time */
+    RING_DELAY,     /* before RING_RESUME; object: ns for which the thread was runnable during the
+                       wait, as the kernel has it; of the first one also before RING_START */
     RING_RESUME,    /* it returns; flags: ring_result; object: of a lock, the time of the RING_WAKE
                        that let it in; 0: none */
     RING_WAKE,      /* wakes waiting threads of the object: flags of them */

@@ -146,6 +146,20 @@ bool trace_samples_begin(void);
 int trace_timer_new(uint32_t period_ns);
 void trace_timer_end(int timer);
 
+/* ---- delay.c --------------------------------------------------------------------------------- */
+
+/* What is needed to read the delay of a thread. */
+typedef struct trace_delay {
+    int fd; /* 0: not opened yet; -1: it is not known */
+    uint64_t device, number;
+} trace_delay;
+
+/* For the calling thread. */
+void trace_delay_open(trace_delay *d);
+/* How long the thread could run and did not. False: it is not known any more. */
+bool trace_delay_read(const trace_delay *d, uint64_t *ns);
+void trace_delay_close(trace_delay *d);
+
 /* ---- stack.c --------------------------------------------------------------------------------- */
 
 typedef struct trace_stacks trace_stacks;

@@ -91,7 +91,31 @@ static void start(replay *r, thread *t)
     start_there(r, t);
 }
 
-void goroutine_resume(replay *r, thread *t)
+/* No thread woke it, but time, a signal, the network, ...: it became runnable at that time, which
+ * is in the past. Before 1.22 events without a proc are in one order, and it is runnable from now
+ * on. */
+static void unpark(replay *r, thread *t, uint64_t since)
+{
+    const uint64_t now = r->now;
+    const uint64_t least = t->wait.time > r->generation ? t->wait.time : r->generation;
+    since = since > least ? since : least + 1;
+    if (r->version < GOTRACE_FIRST_V2 || since >= now) {
+        goroutine_take_proc(r, t);
+        gotrace_rec_go_unpark(t->rec, t->go, NULL, 0);
+        return;
+    }
+    atomic_store_explicit(&r->now, since, memory_order_relaxed);
+    gotrace_rec_go_unpark(t->rec, t->go, NULL, 0);
+    atomic_store_explicit(&r->now, now, memory_order_relaxed);
+    goroutine_take_proc(r, t);
+}
+
+void goroutine_was_delayed(thread *t, uint64_t until)
+{
+    t->delayed += until > t->woken ? until - t->woken : 0;
+}
+
+void goroutine_resume(replay *r, thread *t, uint64_t since)
 {
     switch (t->state) {
     case THREAD_CALLS:
@@ -101,9 +125,8 @@ void goroutine_resume(replay *r, thread *t)
         else
             start(r, t);
         break;
-    case THREAD_WAITS: /* no thread woke it, but time, a signal, the network, ... */
-        goroutine_take_proc(r, t);
-        gotrace_rec_go_unpark(t->rec, t->go, NULL, 0);
+    case THREAD_WAITS:
+        unpark(r, t, since);
         start_there(r, t);
         break;
     case THREAD_WOKEN: start(r, t); break;
@@ -118,7 +141,7 @@ static void end_goroutine(replay *r, thread *t)
 {
     if (t->state == THREAD_CREATED && t->rec)
         start(r, t);
-    goroutine_resume(r, t);
+    goroutine_resume(r, t, r->now);
     if (t->state == THREAD_RUNNING) {
         gotrace_rec_go_end(t->rec);
         goroutine_release_proc(r, t);
@@ -249,6 +272,7 @@ void goroutine_begin(replay *r, thread *t, const item *i)
     t->rec = new_thread(r, t->of, tid);
     t->tid = tid;
     if (t->state == THREAD_CREATED) {
+        goroutine_was_delayed(t, i->record.time);
         start(r, t);
         return;
     }
@@ -271,6 +295,7 @@ void goroutine_create(replay *r, thread *t, const item *i)
                                         start_pc(t->of, i->record.object, t->image), pcs_of(i),
                                         depth_of(i));
     created->state = THREAD_CREATED;
+    created->woken = r->now;
     t->of->unseen += names_wait_unseen(r->names, t->of->images[t->image],
                                        (i->record.object & PC_MASK) + 1);
 }

@@ -11,6 +11,7 @@
  *   source.c    takes the records of a process's threads out of the shared memory
  *   replay.c    what the records mean: their order, who woke whom
  *   goroutines.c  threads as goroutines with procs, of one process or several
+ *   wakes.c     which thread was woken, and when a thread became runnable
  *   objects.c   what a thread waits for, in words
  *   traces.c    the traces that are written, and what is not in them
  *   names.c     functions of the programs that the processes execute
@@ -275,7 +276,10 @@ typedef struct item {
     ring_record record;
     const stack *stack; /* NULL: none */
     thread *other;      /* of RING_CREATE: the thread that is created */
+    uint64_t delay;     /* of RING_RESUME: of RING_DELAY; UNKNOWN_DELAY: there is none */
 } item;
+
+#define UNKNOWN_DELAY UINT64_MAX
 
 typedef enum thread_state {
     THREAD_NEW,
@@ -300,16 +304,19 @@ struct thread {
     size_t first, end, capacity;
     stack *building; /* its frames are being taken */
     const stack *stacks[RING_STACKS];
-    uint64_t self; /* its pthread_t; 0: not known */
+    uint64_t self;  /* its pthread_t; 0: not known */
+    uint64_t delay; /* of RING_DELAY, if that was the last record; else UNKNOWN_DELAY */
     /* Of replay.c. */
     thread_state state;
     char name[RING_NAME_SIZE + 1]; /* empty: not recorded */
     bool labelled;                 /* the goroutine has the name as its label, in this generation */
     uint64_t since;                /* of the last record that was replayed */
-    ring_record wait;              /* what it waits for */
-    uint64_t holder;               /* of RING_HOLDER, if that was the last record; else 0 */
-    uint64_t held_by;              /* the thread that has what is waited for; 0: not known */
-    gotrace_rec_thread *rec;       /* NULL: it has not begun */
+    uint64_t woken;                /* when it was created, or woken last */
+    uint64_t delayed; /* runnable since the last RING_DELAY, as far as shown: the next one has it */
+    ring_record wait; /* what it waits for */
+    uint64_t holder;  /* of RING_HOLDER, if that was the last record; else 0 */
+    uint64_t held_by; /* the thread that has what is waited for; 0: not known */
+    gotrace_rec_thread *rec; /* NULL: it has not begun */
     uint64_t tid;
     gotrace_rec_go *go;
     uint64_t number; /* of the goroutine; 0: not created */

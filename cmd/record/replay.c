@@ -36,89 +36,48 @@ enum {
 
 static const ring_record *next_record(const thread *t)
 {
-    return t->first < t->end ? &t->items[t->first].record : NULL;
+    const item *next = wakes_next(t);
+    return next ? &next->record : NULL;
 }
 
-/* Whether it waits for that object of the process. */
-static bool waits_for(const thread *t, const source *of, uint64_t object)
+/* One that by the kernel is runnable only later waits again, for a mutex after a condition variable
+ * for instance. */
+static void wake(replay *r, thread *by, thread *woken, const item *i)
 {
-    return t->state == THREAD_WAITS && t->wait.kind < RING_SLEEP && t->of == of &&
-           t->wait.object == object;
-}
-
-static bool waits_for_lock(const thread *t, const source *of, uint64_t object)
-{
-    return waits_for(t, of, object) && t->wait.kind <= RING_WRITE_LOCK;
-}
-
-/* When the thread goes on because of that RING_WAKE; UINT64_MAX: not because of it. A lock may be
- * taken by another thread before one that is woken runs, which then goes on waiting. */
-static uint64_t wake_time(const thread *t, const source *of, const ring_record *wake)
-{
-    const ring_record *next = next_record(t);
-    if (waits_for_lock(t, of, wake->object) && (!next || next->object != wake->time))
-        return UINT64_MAX;
-    if (!next)
-        return UINT64_MAX - 1;
-    return next->flags == RING_DONE ? next->time : UINT64_MAX;
-}
-
-/* The thread that is woken: of those that wait for the object, that which goes on first; if that is
- * not known, that which has waited longest. */
-static thread *find_woken(const replay *r, const source *of, const ring_record *wake)
-{
-    thread *best = NULL, *t;
-    uint64_t best_time = UINT64_MAX;
-    for (walk w = {0}; (t = walk_on(r, &w));) {
-        uint64_t time = waits_for(t, of, wake->object) ? wake_time(t, of, wake) : UINT64_MAX;
-        if (time < best_time || (best && time == best_time && t->wait.time < best->wait.time)) {
-            best = t;
-            best_time = time;
-        }
-    }
-    return best;
-}
-
-static void wake(thread *by, thread *woken, const item *i)
-{
+    const item *next = wakes_next(woken);
     gotrace_rec_go_unpark(by->rec, woken->go, pcs_of(i), depth_of(i));
     woken->state = THREAD_WOKEN;
+    woken->woken = r->now;
+    if (r->version < GOTRACE_FIRST_V2 || !next || next->delay == UNKNOWN_DELAY ||
+        wakes_since(woken, next) <= r->now + AGAIN_NS)
+        return;
+    goroutine_resume(r, woken, r->now);
+    gotrace_rec_go_park(woken->rec, GOTRACE_REC_SYNC, NULL, 0);
+    goroutine_release_proc(r, woken);
+    woken->wait = (ring_record){.time = r->now, .kind = RING_NO_WAIT};
+    woken->state = THREAD_WAITS;
 }
 
 static void wake_kind(replay *r, thread *by, uint64_t object, ring_kind kind, const item *i)
 {
     thread *t;
     for (walk w = {0}; (t = walk_on(r, &w));)
-        if (waits_for(t, by->of, object) && t->wait.kind == kind)
-            wake(by, t, i);
+        if (wakes_can_wake(t, by->of, object) && t->wait.kind == kind)
+            wake(r, by, t, i);
 }
 
 static void wake_some(replay *r, thread *by, const item *i)
 {
     uint64_t object = i->record.object;
     for (unsigned n = 0; n < i->record.flags; n++) {
-        thread *woken = find_woken(r, by->of, &i->record);
+        thread *woken = wakes_find(r, by, &i->record);
         if (!woken)
             return;
-        wake(by, woken, i);
-        if (woken->wait.kind == RING_READ_LOCK)
+        const bool reads = woken->wait.kind == RING_READ_LOCK;
+        wake(r, by, woken, i);
+        if (reads)
             wake_kind(r, by, object, RING_READ_LOCK, i);
     }
-}
-
-/* Whether it is not known yet that the RING_WAKE let in a thread that waits for the lock. */
-static bool is_undecided(const replay *r, const source *of, const ring_record *wake)
-{
-    const thread *t;
-    bool waits = false;
-    for (walk w = {0}; (t = walk_on(r, &w));) {
-        if (!waits_for_lock(t, of, wake->object))
-            continue;
-        if (wake_time(t, of, wake) != UINT64_MAX)
-            return false;
-        waits = waits || !next_record(t);
-    }
-    return waits;
 }
 
 /* ---- waiting --------------------------------------------------------------------------------- */
@@ -220,7 +179,7 @@ static void be_off(replay *r, thread *t, const item *i)
     }
     goroutine_release_proc(r, t);
     atomic_store_explicit(&r->now, now, memory_order_relaxed);
-    goroutine_resume(r, t);
+    goroutine_resume(r, t, now);
 }
 
 /* Whether the rest of the name follows. */
@@ -277,8 +236,13 @@ static void replay_item(replay *r, thread *t, const item *i)
     }
     if (i->record.type == RING_OFF && t->state == THREAD_RUNNING)
         be_off(r, t, i);
-    goroutine_resume(r,
-                     t); /* a thread that records runs, also if that it goes on was not recorded */
+    /* A thread that records runs, also if that it goes on was not recorded. */
+    const uint64_t since = wakes_since(t, i);
+    if (i->delay != UNKNOWN_DELAY)
+        t->delayed = 0;
+    else if (t->state == THREAD_WOKEN)
+        goroutine_was_delayed(t, i->record.time);
+    goroutine_resume(r, t, since);
     if (!is_part_of_name(&i->record))
         goroutine_describe(r, t);
     switch ((ring_type)i->record.type) {
@@ -296,6 +260,7 @@ static void replay_item(replay *r, thread *t, const item *i)
     case RING_FD: objects_name_fd(t->of, &i->record); break;
     case RING_SELF:
     case RING_HOLDER:
+    case RING_DELAY:
     case RING_RESUME:
     case RING_OFF:
     case RING_FRAME:
@@ -405,7 +370,7 @@ static uint64_t replay_first(replay *r, thread *t, uint64_t next, uint64_t until
     do {
         item i = t->items[t->first];
         if (i.record.type == RING_WAKE && i.record.time > decided &&
-            is_undecided(r, t->of, &i.record))
+            wakes_undecided(r, t, &i.record))
             return i.record.time - 1;
         t->first++;
         replay_item(r, t, &i);

@@ -66,8 +66,11 @@ void goroutine_release_proc(replay *r, thread *t);
 void goroutine_begin(replay *r, thread *t, const item *i);
 /* The thread creates another one. */
 void goroutine_create(replay *r, thread *t, const item *i);
-/* The thread goes on after a wait or a call. */
-void goroutine_resume(replay *r, thread *t);
+/* It was runnable since it was created or woken, until that time. */
+void goroutine_was_delayed(thread *t, uint64_t until);
+/* The thread goes on after a wait or a call; since: when it became runnable, if no thread woke it.
+ */
+void goroutine_resume(replay *r, thread *t, uint64_t since);
 /* If the thread runs: its goroutine gets its label, and the trace says which processes there are,
  * unless this generation has that. */
 void goroutine_describe(replay *r, thread *t);
@@ -75,5 +78,25 @@ void goroutine_describe(replay *r, thread *t);
 void goroutine_end(replay *r, thread *t);
 /* All threads of the process end. */
 void goroutine_end_process(replay *r, source *s);
+
+/* ---- wakes.c --------------------------------------------------------------------------------- */
+
+enum {
+    WAKES_NS = 50000,  /* a thread is runnable that long after its RING_WAKE at most, */
+    AGAIN_NS = 200000, /* and on a processor that was idle; else it waits again */
+};
+
+/* The next record of the thread; NULL: it is not known yet. */
+const item *wakes_next(const thread *t);
+/* When the kernel made a thread runnable that goes on with that record; if it is not known, the
+ * time of the record. */
+uint64_t wakes_since(const thread *t, const item *i);
+/* Whether the thread waits for another one, by that object of the process. */
+bool wakes_can_wake(const thread *t, const source *of, uint64_t object);
+/* The thread that a RING_WAKE of the thread `by` wakes: of those that wait for the object, that
+ * which goes on first; if that is not known, that which has waited longest. */
+thread *wakes_find(const replay *r, const thread *by, const ring_record *wake);
+/* Whether it is not known yet that the RING_WAKE let in a thread that waits for the lock. */
+bool wakes_undecided(const replay *r, const thread *by, const ring_record *wake);
 
 #endif

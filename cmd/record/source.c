@@ -204,6 +204,7 @@ static thread *thread_at(source *s, uint32_t slot)
     t->of = s;
     t->slot = slot;
     t->image = image;
+    t->delay = UNKNOWN_DELAY;
     s->at[slot] = t;
     s->threads[s->count++] = t;
     return t;
@@ -221,7 +222,8 @@ static void add_item(source *s, thread *t, const ring_record *r)
         return;
     *s->backlog += (t->capacity - before) * sizeof *t->items;
     item *i = &t->items[t->end++];
-    *i = (item){.record = *r, .stack = t->stacks[r->stack]};
+    *i = (item){.record = *r, .stack = t->stacks[r->stack], .delay = t->delay};
+    t->delay = UNKNOWN_DELAY;
     if (r->type == RING_CREATE && (i->other = thread_at(s, r->flags)))
         i->other->named++;
 }
@@ -247,6 +249,7 @@ static const char *check_record(const thread *t, const ring_record *r, uint64_t 
     case RING_START:
     case RING_SELF:
     case RING_HOLDER:
+    case RING_DELAY:
     case RING_END:
     case RING_RESUME:
     case RING_WAKE:
@@ -281,6 +284,8 @@ static void take_records(source *s, thread *t, uint64_t head)
             take_frame(s, t, &r);
         else if (r.type == RING_SELF)
             t->self = r.object;
+        else if (r.type == RING_DELAY)
+            t->delay = r.object;
         else
             add_item(s, t, &r);
     }

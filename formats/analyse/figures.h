@@ -84,7 +84,6 @@ typedef struct stat_goroutine {
     bool early_state; /* it had a state before the number of procs was known */
     uint8_t cause;    /* of becoming runnable: CAUSE_* */
     uint32_t waited;  /* CAUSE_WAITED: for that reason */
-    int64_t thread;   /* on which it became runnable */
     value_set early;  /* latencies until its function is known */
     procs_time procs; /* when it became runnable */
 } stat_goroutine;

@@ -248,9 +248,8 @@ void stat_slow(slow *list, size_t *count, size_t room, const slow *made)
     list[at] = *made;
 }
 
-void stat_runnable(run *r, stat_goroutine *g, const interval *i, const gotrace_event *e)
+void stat_runnable(run *r, stat_goroutine *g, const interval *i)
 {
-    g->thread = e ? e->thread : GOTRACE_NO_THREAD;
     g->cause = !i                                  ? CAUSE_CREATED
                : i->state == GOTRACE_STATE_WAITING ? CAUSE_WAITED
                : i->state == GOTRACE_STATE_SYSCALL ? CAUSE_SYSCALL

@@ -43,7 +43,7 @@ static void goroutine_begins(void *ctx, goroutine *g, const gotrace_event *e)
         return;
     ((stat_goroutine *)g)->made = run_inside(r);
     stat_region_inherit(r, (stat_goroutine *)g, e);
-    stat_runnable(r, (stat_goroutine *)g, NULL, e);
+    stat_runnable(r, (stat_goroutine *)g, NULL);
 }
 
 /* Whether the goroutine is not to be counted. */
@@ -79,18 +79,17 @@ static inline void follow_interval(run *r, stat_goroutine *g, const interval *i,
     if (i->next == GOTRACE_STATE_RUNNING || i->state == GOTRACE_STATE_RUNNING)
         stat_load_interval(r, g, i, e ? e->proc : GOTRACE_NO_PROC);
     if (i->next == GOTRACE_STATE_RUNNABLE)
-        stat_runnable(r, g, i, e);
+        stat_runnable(r, g, i);
 }
 
-/* Whether a thread of `gotrace record` goes on by itself after a wait. No trace can have that
- * without the goroutine being runnable in between, and times of events differ by 1 ns; after a
- * system call there is also the start of a proc. In traces of Go this is a latency that is too
- * short to be measured. */
-static bool goes_on(const run *r, const stat_goroutine *g, const interval *i,
-                    const gotrace_event *e)
+/* Whether a thread of `gotrace record` goes on after a wait, and when it became runnable is not
+ * known. No trace can have that without the goroutine being runnable in between, for some events
+ * whose times differ by 1 ns. In traces of Go this is a latency that is too short to be measured.
+ */
+static bool goes_on(const run *r, const interval *i)
 {
-    if (i->end - i->begin > 2 || (i->cause != 0 && i->cause != g->g.id) || !e ||
-        e->thread != g->thread)
+    enum { MOST_NS = 5 };
+    if (i->end - i->begin > MOST_NS)
         return false;
     const char *writer = gotrace_reader_summary(r->feed.reader)->writer;
     return writer && strcmp(writer, "gotrace record") == 0;
@@ -129,8 +128,8 @@ static inline void count_wait(run *r, stat_goroutine *g, const interval *i)
 }
 
 /* An interval that is selected. */
-static inline __attribute__((always_inline)) void
-add_interval(run *r, stat_goroutine *g, const interval *i, const gotrace_event *e)
+static inline __attribute__((always_inline)) void add_interval(run *r, stat_goroutine *g,
+                                                               const interval *i)
 {
     times_add(r, &g->times, i);
     if (r->rows_only)
@@ -138,7 +137,7 @@ add_interval(run *r, stat_goroutine *g, const interval *i, const gotrace_event *
     if (i->state == GOTRACE_STATE_WAITING || i->state == GOTRACE_STATE_SYSCALL)
         count_wait(r, g, i);
     else if (i->state == GOTRACE_STATE_RUNNABLE && i->whole && run_inside(r) &&
-             i->next == GOTRACE_STATE_RUNNING && !goes_on(r, g, i, e))
+             i->next == GOTRACE_STATE_RUNNING && !goes_on(r, i))
         stat_latency(r, g, i);
 }
 
@@ -151,7 +150,7 @@ static inline void interval_ends(void *ctx, goroutine *g, const interval *i, con
         stat_collector_interval(r, own, i, e);
     follow_interval(r, own, i, e);
     if (r->attended ? attend_interval(r, own, i, e) : interval_is_inside(i))
-        add_interval(r, own, i, e);
+        add_interval(r, own, i);
 }
 
 /* Whether a goroutine ends by that event in the time range. One that blocks forever lives on. */

@@ -103,7 +103,7 @@ void stat_goroutine_ended(run *r, stat_goroutine *g, bool ended);
 /* Adds to the figures of states by reason and by stack. */
 void stat_wait(run *r, const interval *i);
 /* A goroutine becomes runnable after that interval; NULL: it is created. */
-void stat_runnable(run *r, stat_goroutine *g, const interval *i, const gotrace_event *e);
+void stat_runnable(run *r, stat_goroutine *g, const interval *i);
 void stat_latency(run *r, stat_goroutine *g, const interval *i);
 /* The goroutine ends: its latencies of the time when its function was not known count. */
 void stat_latency_early(run *r, stat_goroutine *g);

@@ -215,9 +215,13 @@ static void maps(ring *r)
     put(r, (ring_record){.type = RING_BLOCK, .kind = RING_SLEEP, .stack = 2});
 }
 
-/* Nor this, of a lock that does not exist. */
+/* Nor this, of a lock that does not exist, and of a thread that was runnable for longer than it
+ * waited. */
 static void holder(ring *r)
 {
+    put(r, (ring_record){.type = RING_BLOCK, .kind = RING_SLEEP});
+    put(r, (ring_record){.type = RING_DELAY, .object = UINT64_MAX - 1});
+    put(r, (ring_record){.type = RING_RESUME});
     put(r, (ring_record){.type = RING_HOLDER, .object = UINT64_MAX});
     put(r, (ring_record){.type = RING_BLOCK,
                          .kind = RING_WRITE_LOCK,

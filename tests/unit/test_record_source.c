@@ -296,6 +296,67 @@ START_TEST(released)
 }
 END_TEST
 
+/* The second thread waits, and goes on after a time in which it was runnable for that long. */
+static void wait_for(fixture *f, ring_kind kind, uint64_t object)
+{
+    put(f, 1, (ring_record){.type = RING_BLOCK, .kind = (uint8_t)kind, .object = object});
+    f->time += SECOND_NS / 1000;
+}
+
+static void go_on(fixture *f, uint64_t delay, uint64_t wake)
+{
+    put(f, 1, (ring_record){.type = RING_DELAY, .object = delay});
+    put(f, 1, (ring_record){.type = RING_RESUME, .object = wake});
+}
+
+/* What the kernel says decides when a thread became runnable, and which unlock made it so. */
+START_TEST(delayed)
+{
+    enum { LOCK = 0x1000, SOON = 10000, LATER = 1000000 };
+    fixture f;
+    set_up(&f);
+    begin(&f, 0);
+    begin(&f, 1);
+    wait_for(&f, RING_MUTEX, LOCK);
+    const uint64_t zeroth = unlock(&f, LOCK);
+    f.time += LATER;
+    const uint64_t first = unlock(&f, LOCK);
+    f.time += LATER;
+    const uint64_t second = unlock(&f, LOCK);
+    f.time += SOON;
+    go_on(&f, f.time + 2 - (first + SOON), second);
+    replays(&f, zeroth, 0, THREAD_WAITS);
+    replays(&f, first, 0, THREAD_WOKEN); /* and waits for a processor, while others have the lock */
+    replays(&f, f.time, 0, THREAD_RUNNING);
+
+    wait_for(&f, RING_MUTEX, LOCK);
+    const uint64_t early = unlock(&f, LOCK);
+    f.time += LATER;
+    const uint64_t late = unlock(&f, LOCK);
+    go_on(&f, LATER / 2, late); /* of none of them */
+    replays(&f, early, 0, THREAD_WAITS);
+    replays(&f, late, 0, THREAD_WAITS);
+    replays(&f, f.time, 0, THREAD_RUNNING);
+
+    wait_for(&f, RING_COND, LOCK);
+    const uint64_t signal = unlock(&f, LOCK);
+    f.time += LATER;
+    go_on(&f, SOON, 0);
+    replays(&f, signal, 0, THREAD_WAITS); /* again, for the mutex */
+    ck_assert_int_eq(f.from.threads[1]->wait.kind, RING_NO_WAIT);
+    replays(&f, f.time, 0, THREAD_RUNNING);
+
+    static const uint64_t impossible[] = {SECOND_NS, HOUR_NS * 10000, UINT64_MAX - 1, UINT64_MAX};
+    for (size_t n = 0; n < sizeof impossible / sizeof *impossible; n++) {
+        wait_for(&f, RING_SLEEP, 0);
+        go_on(&f, impossible[n], 0);
+        replays(&f, f.time, 0, THREAD_RUNNING);
+    }
+    f.logs = 3;
+    tear_down(&f, 0);
+}
+END_TEST
+
 /* ---- a signal ends recording ----------------------------------------------------------------- */
 
 static unsigned before_stop; /* questions until recording stops */
@@ -372,6 +433,7 @@ int main(void)
     tcase_add_test(cases, backlog);
     tcase_add_test(cases, lock);
     tcase_add_test(cases, released);
+    tcase_add_test(cases, delayed);
     tcase_add_test(cases, stopped);
     tcase_add_test(cases, stopped_while_taking);
     suite_add_tcase(suite, cases);
