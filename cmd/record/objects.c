@@ -85,6 +85,17 @@ void objects_name_fd(source *s, const ring_record *part)
     memcpy(bytes + part->kind * sizeof part->object, &part->object, sizeof part->object);
 }
 
+const char *objects_queue(const source *s, const ring_record *call)
+{
+    static const char nameless[] = "anon_inode:"; /* the same for all of that type */
+    if ((call->kind != RING_RECEIVE && call->kind != RING_SEND) || call->object >= s->fd_count)
+        return NULL;
+    const char *bytes = s->fds[call->object];
+    return bytes[0] == RING_FD_LINK && strncmp(bytes + 1, nameless, strlen(nameless)) != 0
+               ? bytes + 1
+               : NULL;
+}
+
 static int put_address(char *text, const char bytes[RING_FD_SIZE - 1])
 {
     union {

@@ -419,6 +419,9 @@ replay_losses replay_lost(const replay *r);
 thread *objects_thread(const source *s, uint64_t tid);
 /* What a file descriptor is, according to that RING_FD. */
 void objects_name_fd(source *s, const ring_record *part);
+/* What identifies the pipe or message queue of that RING_BLOCK, also in other processes; at most
+ * RING_FD_SIZE - 1 bytes. NULL: it is of none, or of an unknown one. */
+const char *objects_queue(const source *s, const ring_record *call);
 /* The thread, which runs, begins to wait according to that RING_BLOCK. */
 void objects_log_wait(const source *s, thread *t, const ring_record *wait);
 /* The thread, which runs, releases a lock that others may wait for. */

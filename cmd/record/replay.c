@@ -134,6 +134,9 @@ static void block(replay *r, thread *t, const item *i)
         wake_kind(r, t, b->object, RING_BARRIER, i);
         return;
     }
+    thread *other = wakes_other_end(r, t, b);
+    if (other)
+        wake(r, t, other, i);
     bool quick = is_short(t, b);
     if (quick || is_system_call(b->kind)) {
         gotrace_rec_go_sys_call(t->rec, pcs_of(i), depth_of(i));

@@ -98,5 +98,8 @@ bool wakes_can_wake(const thread *t, const source *of, uint64_t object);
 thread *wakes_find(const replay *r, const thread *by, const ring_record *wake);
 /* Whether it is not known yet that the RING_WAKE let in a thread that waits for the lock. */
 bool wakes_undecided(const replay *r, const thread *by, const ring_record *wake);
+/* The thread at the other end of a pipe or message queue that the call of the thread `by` wakes;
+ * as above. */
+thread *wakes_other_end(const replay *r, const thread *by, const ring_record *call);
 
 #endif

@@ -3,6 +3,8 @@
  */
 #include "cmd/record/replay.h"
 
+#include <string.h>
+
 const item *wakes_next(const thread *t)
 {
     return t->first < t->end ? &t->items[t->first] : NULL;
@@ -88,4 +90,33 @@ bool wakes_undecided(const replay *r, const thread *by, const ring_record *wake)
         waits = waits || !wakes_next(t);
     }
     return waits;
+}
+
+/* Whether it waits for what a call of that kind does at the other end. */
+static bool waits_at_end(const thread *t, uint8_t kind, const char *queue)
+{
+    if (t->state != THREAD_WAITS || t->wait.kind != (kind == RING_SEND ? RING_RECEIVE : RING_SEND))
+        return false;
+    const char *other = objects_queue(t->of, &t->wait);
+    return other && strncmp(other, queue, RING_FD_SIZE - 1) == 0;
+}
+
+thread *wakes_other_end(const replay *r, const thread *by, const ring_record *call)
+{
+    const char *queue = objects_queue(by->of, call);
+    thread *best = NULL, *t;
+    uint64_t best_time = UINT64_MAX;
+    if (!queue)
+        return NULL;
+    for (walk w = {0}; (t = walk_on(r, &w));) {
+        if (!waits_at_end(t, call->kind, queue))
+            continue;
+        const item *next = wakes_next(t);
+        const uint64_t time = next ? next->record.time : UINT64_MAX;
+        if (!best || time < best_time || (time == best_time && t->wait.time < best->wait.time)) {
+            best = t;
+            best_time = time;
+        }
+    }
+    return best;
 }

@@ -63,7 +63,7 @@ timeout cond pthread_cond_timedwait
 mtx sync mtx_lock mtx_unlock
 cnd cond cnd_wait cnd_signal
 futex sync syscall syscall
-pipe chan_receive read
+pipe chan_receive read write
 recv network recv
 readsocket network read
 poll select poll
@@ -82,17 +82,17 @@ lockf sync lockf
 flock sync flock
 semop sync semop
 semtimedop sync semtimedop
-mqreceive chan_receive mq_receive
-mqtimedreceive chan_receive mq_timedreceive
-mqsend chan_send mq_send
-mqtimedsend chan_send mq_timedsend
+mqreceive chan_receive mq_receive mq_send
+mqtimedreceive chan_receive mq_timedreceive mq_send
+mqsend chan_send mq_send mq_receive
+mqtimedsend chan_send mq_timedsend mq_receive
 msgrcv chan_receive msgrcv
 msgsnd chan_send msgsnd
-splice chan_receive splice
+splice chan_receive splice write
 splicesocket network splice
-splicefile chan_send splice
-tee chan_receive tee
-vmsplice chan_send vmsplice
+splicefile chan_send splice read
+tee chan_receive tee write
+vmsplice chan_send vmsplice read
 aiosuspend select aio_suspend
 EOT
 

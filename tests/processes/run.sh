@@ -87,6 +87,26 @@ pipeline() {
 }
 check 'programs of a shell' pipeline
 
+# wakes WAKER FUNCTION WOKEN REASON: a goroutine of that program is woken in the function by one of the other program, from
+# a wait for that reason.
+wakes() {
+    local waker woken
+    waker=$(awk -v program="$1" '$5 == program { print substr($3, 1, length($3) - 6) }' processes.txt | sort -u)
+    woken=$(awk -v program="$3" '$5 == program { print substr($3, 1, length($3) - 6) }' processes.txt | sort -u)
+    grep -E "^ +[0-9.]+ .* G${woken:-0}[0-9]{6} +(GoBlock|UserLog)" events.txt | tail -n 4
+    grep -qE " G${woken:-0}[0-9]{6} +GoBlock .* waiting\\($4\\) at" events.txt &&
+        grep -qE " G${waker:-0}[0-9]{6} +GoUnblock +G${woken:-0}[0-9]{6} waiting -> runnable at $2\$" events.txt
+}
+
+# A pipe is empty and then full, as its reader and its writer wait.
+pipes() {
+    gotrace record --follow-forks -o pipes.trace -- bash -c '
+        (sleep 0.2; exec dd bs=100000 count=3 if=/dev/zero 2>dd.err) | (exec 4<&0; exec cat <&4) | (sleep 0.6; exec wc -c)' >pipes.out &&
+        [ "$(cat pipes.out)" -eq 300000 ] && prints pipes.trace || return 1
+    wakes dd write cat 'chan receive' && wakes wc read cat 'chan send'
+}
+check 'wake-ups through pipes' pipes
+
 # Each process is one of Perfetto's, named after its last program.
 perfetto() {
     local program
