@@ -59,13 +59,12 @@ typedef enum ring_type {
     RING_END,       /* object: its pthread_t */
     RING_SELF,      /* object: the thread's pthread_t */
     RING_HOLDER,    /* before RING_BLOCK, for a lock; object: the id of the thread that has it */
-    RING_BLOCK,     /* a call of `kind` on the object begins to wait; flags: 1: at most until a
-                       time */
+    RING_BLOCK,     /* a call of `kind` on the object begins to wait; flags: of ring_wait */
     RING_DELAY,     /* before RING_RESUME; object: ns for which the thread was runnable during the
                        wait, as the kernel has it; of the first one also before RING_START */
     RING_RESUME,    /* it returns; flags: ring_result; object: of a lock, the time of the RING_WAKE
                        that let it in; 0: none */
-    RING_WAKE,      /* wakes waiting threads of the object: flags of them */
+    RING_WAKE,      /* wakes waiting threads of the object: flags of them; kind: RING_SHARED or 0 */
     RING_OFF,       /* for `object` ns since its last record, the thread was not on a processor;
                        flags: 1: it mostly waited, in a way that is not seen, 0: it was runnable */
     RING_SAMPLE,    /* the thread executes what the stack says, whose first PC is as if it had
@@ -108,6 +107,11 @@ typedef enum ring_result {
 } ring_result;
 
 enum { RING_ALL = UINT16_MAX };
+
+typedef enum ring_wait {
+    RING_TIMED = 1,  /* at most until a time */
+    RING_SHARED = 2, /* for a semaphore that processes share */
+} ring_wait;
 
 #define RING_OF_SYSTEM (UINT64_C(1) << 32)
 

@@ -196,6 +196,18 @@ UNLOCKING(mtx_unlock, mtx_t *m)
 WAKING(pthread_rwlock_unlock, 1, pthread_rwlock_t *l, l)
 WAKING(pthread_cond_signal, 1, pthread_cond_t *c, c)
 WAKING(pthread_cond_broadcast, RING_ALL, pthread_cond_t *c, c)
-WAKING(sem_post, 1, sem_t *s, s)
+
+/* Threads of other processes may wait for it. */
+EXPORT int sem_post(sem_t *s)
+{
+    enum { WAITERS_SHIFT = 32 };
+    const trace_sem *inside = (const void *)s;
+    if (!trace_is_shared(inside))
+        trace_wake(s, 1);
+    else if (__atomic_load_n(&inside->data, __ATOMIC_RELAXED) >> WAITERS_SHIFT)
+        trace_wake_slow((uintptr_t)s, 1, RING_SHARED);
+    return REAL(sem_post)(s);
+}
+
 WAKING(cnd_signal, 1, cnd_t *c, c)
 WAKING(cnd_broadcast, RING_ALL, cnd_t *c, c)

@@ -525,6 +525,8 @@ static bool block(ring_record wait, bool counted, void *leaf, const uintptr_t *f
     wait.stack = stack_and_off(slot, leaf, frame);
     if (has_name(&wait) && UNLIKELY(!trace_fd_is_named((int)wait.object)))
         put_fd(slot, (int)wait.object);
+    if (wait.kind == RING_SEM && trace_is_shared((const void *)(uintptr_t)wait.object))
+        wait.flags |= RING_SHARED;
     const uint32_t holder = holder_of(wait.kind, wait.object);
     if (holder)
         put_record(slot, (ring_record){.type = RING_HOLDER, .object = holder});
@@ -542,8 +544,10 @@ static bool block(ring_record wait, bool counted, void *leaf, const uintptr_t *f
 
 static ring_record wait_of(ring_kind kind, uint64_t object, bool timed)
 {
-    return (ring_record){
-        .type = RING_BLOCK, .kind = (uint8_t)kind, .flags = timed, .object = object};
+    return (ring_record){.type = RING_BLOCK,
+                         .kind = (uint8_t)kind,
+                         .flags = timed ? RING_TIMED : 0,
+                         .object = object};
 }
 
 __attribute__((noinline)) bool trace_wait(ring_kind kind, uint64_t object, bool timed)
@@ -568,12 +572,13 @@ void trace_resume(bool recorded, ring_result result)
     set_busy(slot, NULL);
 }
 
-__attribute__((noinline)) void trace_wake_slow(uint64_t object, uint16_t count)
+__attribute__((noinline)) void trace_wake_slow(uint64_t object, uint16_t count, uint8_t shared)
 {
     ring_slot *slot = enter(FRAME);
     if (!slot)
         return;
     const uint64_t time = put_record(slot, (ring_record){.type = RING_WAKE,
+                                                         .kind = shared,
                                                          .flags = count,
                                                          .stack = stack_and_off(slot, LEAF, FRAME),
                                                          .object = object});

@@ -35,14 +35,27 @@ bool trace_call(ring_kind kind, uint64_t object);
 /* It has ended. */
 void trace_resume(bool recorded, ring_result result);
 
-/* Threads that wait for the object are about to be woken. */
-void trace_wake_slow(uint64_t object, uint16_t count);
+/* Threads that wait for the object are about to be woken. shared: see RING_WAKE. */
+void trace_wake_slow(uint64_t object, uint16_t count, uint8_t shared);
 #define trace_wake(object, count)                                                                  \
     do {                                                                                           \
         uint64_t object_ = (uint64_t)(uintptr_t)(object);                                          \
         if (UNLIKELY(atomic_load_explicit(trace_waiters_of(object_), memory_order_relaxed)))       \
-            trace_wake_slow(object_, (count));                                                     \
+            trace_wake_slow(object_, (count), 0);                                                  \
     } while (0)
+
+/* What the C library stores in a semaphore: its value and, above, the number of waiting threads of
+ * all processes that share it, if they do. Source: glibc, struct new_sem
+ * (sysdeps/nptl/internaltypes.h); on 32-bit machines it is another one. */
+typedef struct trace_sem {
+    uint64_t data;
+    int shared;
+} trace_sem;
+
+static inline bool trace_is_shared(const trace_sem *s)
+{
+    return sizeof(void *) == sizeof(uint64_t) && s->shared != 0;
+}
 
 /* What a created thread is to run. */
 typedef struct trace_started {

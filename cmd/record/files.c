@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 
 #include "cmd/diag.h"
+#include "core/hash.h"
 
 enum {
     MOST_FILES = 256, /* in the table; then another one begins */
@@ -70,6 +71,12 @@ struct files {
     unsigned in_table, epoch;
     uint64_t inlined; /* see cache_open */
     char name[512];   /* of an address in an unreadable file */
+};
+
+/* Memory that is shared by processes that have mapped the same file, or were forked. */
+struct shared_part {
+    uint64_t start, end;
+    uint64_t number; /* of what is at the start */
 };
 
 static void free_file(file *f)
@@ -272,6 +279,30 @@ static char *read_line(char *line, part *p, file_key *key)
     return line + path;
 }
 
+static void add_shared(mapped *m, const part *p, const file_key *key)
+{
+    for (size_t i = 0; i < m->shared_count; i++)
+        if (m->shared[i].start == p->start && m->shared[i].end == p->end)
+            return;
+    shared_part *larger = reallocarray(m->shared, m->shared_count + 1, sizeof *larger);
+    if (!larger)
+        return;
+    m->shared = larger;
+    const uint64_t hash = gt_hash_bytes(0, key->device, sizeof key->device) ^
+                          gt_hash_bytes(0, &key->inode, sizeof key->inode);
+    m->shared[m->shared_count++] = (shared_part){p->start, p->end, hash + p->offset};
+}
+
+uint64_t mapped_key(const mapped *m, uint64_t address)
+{
+    for (size_t i = m->shared_count; i-- > 0;) { /* later ones first */
+        const shared_part *p = &m->shared[i];
+        if (address >= p->start && address < p->end)
+            return (p->number + (address - p->start)) | NAMES_SHARED;
+    }
+    return 0;
+}
+
 void mapped_read(files *all, mapped *m, FILE *maps)
 {
     enum { MOST_PARTS = 64 }; /* of a file; those of the linker are five */
@@ -283,6 +314,8 @@ void mapped_read(files *all, mapped *m, FILE *maps)
     while (more) {
         more = getline(&line, &room, maps) > 0;
         const char *path = more ? read_line(line, &p, &key) : NULL;
+        if (path && p.permissions[3] == 's')
+            add_shared(m, &p, &key);
         const bool goes_on = path && count > 0 && count < MOST_PARTS &&
                              memcmp(&key, &last_key, sizeof key) == 0 && strcmp(path, last) == 0;
         if (!goes_on && count > 0) {
@@ -320,6 +353,7 @@ void mapped_free(files *all, mapped *m)
     for (size_t i = 0; i < m->count; i++)
         m->list[i].file->uses--;
     free(m->list);
+    free(m->shared);
     *m = (mapped){0};
     if (all)
         forget_files(all);

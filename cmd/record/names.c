@@ -69,10 +69,13 @@ static void read_first(names *n, executed *i)
     free(text);
 }
 
-/* Reads what the process has mapped now. */
-static void read_present(names *n, executed *i)
+/* Reads what the process has mapped now, unless it executes another program: libraries that were
+ * loaded since, for example. */
+static void read_present(names *n, executed *i, uint64_t begin)
 {
     char path[32];
+    if (i->past || begin < i->next_read)
+        return;
     snprintf(path, sizeof path, "/proc/%d/maps", (int)i->pid);
     FILE *maps = fopen(path, "re");
     if (!maps)
@@ -81,25 +84,45 @@ static void read_present(names *n, executed *i)
     fclose(maps);
 }
 
-/* Libraries that were loaded since are mapped now, unless the process executes another program.
- * Addresses without a file, as of a compiler in the program, must not take much time. */
-void names_see(names *n, uint32_t number, uint64_t pc)
+/* Addresses of which nothing is found, as of a compiler in the program, must not take much time. */
+static void delay_reading(executed *i, uint64_t begin)
 {
     enum { PART = 10 }; /* of the time */
+    const uint64_t end = now();
+    if (begin >= i->next_read)
+        i->next_read = end + PART * (end - begin);
+}
+
+void names_see(names *n, uint32_t number, uint64_t pc)
+{
     executed *i = image_at(n, number);
     if (!i)
         return;
     read_first(n, i);
-    if (i->past || mapped_has(&i->mapped, pc))
+    if (mapped_has(&i->mapped, pc))
         return;
     const uint64_t begin = now();
-    if (begin < i->next_read)
-        return;
-    read_present(n, i);
-    if (!mapped_has(&i->mapped, pc)) {
-        const uint64_t end = now();
-        i->next_read = end + PART * (end - begin);
-    }
+    read_present(n, i, begin);
+    if (!mapped_has(&i->mapped, pc))
+        delay_reading(i, begin);
+}
+
+/* Memory may have been mapped since it was looked at last. */
+uint64_t names_key(names *n, uint32_t number, uint64_t address)
+{
+    executed *i = image_at(n, number);
+    if (!i)
+        return 0;
+    read_first(n, i);
+    const uint64_t begin = now();
+    uint64_t key = mapped_key(&i->mapped, address);
+    if (key)
+        return key;
+    read_present(n, i, begin);
+    key = mapped_key(&i->mapped, address);
+    if (!key)
+        delay_reading(i, begin);
+    return key;
 }
 
 static uint64_t main_of(const executed *i)

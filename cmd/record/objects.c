@@ -180,7 +180,7 @@ static int describe(const source *s, const thread *t, const ring_record *wait, c
         size += sprintf(text + size, WAITS_FOR_HOLDER "%" PRIu64, other->number);
     else if (noun && t->holder)
         size += sprintf(text + size, " held by thread %" PRIu64, t->holder);
-    if (size > 0 && wait->flags)
+    if (size > 0 && wait->flags & RING_TIMED)
         size += sprintf(text + size, ", with a time-out");
     return size;
 }

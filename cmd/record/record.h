@@ -194,11 +194,14 @@ void cache_close(cache *c);
 
 typedef struct files files;
 typedef struct mapping mapping;
+typedef struct shared_part shared_part;
 
 /* A program that a process executed: what it has mapped. */
 typedef struct mapped {
     mapping *list;
     size_t count;
+    shared_part *shared; /* memory that other processes may share */
+    size_t shared_count;
 } mapped;
 
 /* NULL: memory is refused. Images are freed before the files. */
@@ -208,6 +211,8 @@ void files_free(files *all);
 void mapped_read(files *all, mapped *m, FILE *maps);
 /* Whether code is mapped there; pc is a return address, here and below. */
 bool mapped_has(const mapped *m, uint64_t pc);
+/* A number for that address in shared memory, the same in all processes; 0: it is not shared. */
+uint64_t mapped_key(const mapped *m, uint64_t address);
 /* The path of the file that is mapped there; NULL: none. */
 const char *mapped_path(const mapped *m, uint64_t pc);
 /* As gotrace_symbols_resolve. The strings are valid until the next call. */
@@ -249,6 +254,10 @@ uint64_t names_main(const names *n, uint32_t image);
 /* The name of the program, also for the name of a file; empty: unknown. It is valid as long as n.
  */
 const char *names_program(names *n, uint32_t image);
+/* A number for an object in memory that processes share, which is the same in all of them and has
+ * the highest bit. 0: the memory is not shared, or what is mapped there is not known. */
+uint64_t names_key(names *n, uint32_t image, uint64_t address);
+#define NAMES_SHARED (UINT64_C(1) << 63)
 /* Whether threads whose start routine is there wait in system calls that are not interposed: those
  * of OpenMP in GCC's libgomp. */
 bool names_wait_unseen(names *n, uint32_t image, uint64_t pc);
@@ -276,6 +285,7 @@ typedef struct item {
     ring_record record;
     const stack *stack; /* NULL: none */
     thread *other;      /* of RING_CREATE: the thread that is created */
+    uint64_t key;       /* of the object, see names_key */
     uint64_t delay;     /* of RING_RESUME: of RING_DELAY; UNKNOWN_DELAY: there is none */
 } item;
 
@@ -314,8 +324,9 @@ struct thread {
     uint64_t woken;                /* when it was created, or woken last */
     uint64_t delayed; /* runnable since the last RING_DELAY, as far as shown: the next one has it */
     ring_record wait; /* what it waits for */
-    uint64_t holder;  /* of RING_HOLDER, if that was the last record; else 0 */
-    uint64_t held_by; /* the thread that has what is waited for; 0: not known */
+    uint64_t wait_key;       /* see item */
+    uint64_t holder;         /* of RING_HOLDER, if that was the last record; else 0 */
+    uint64_t held_by;        /* the thread that has what is waited for; 0: not known */
     gotrace_rec_thread *rec; /* NULL: it has not begun */
     uint64_t tid;
     gotrace_rec_go *go;

@@ -58,25 +58,24 @@ static void wake(replay *r, thread *by, thread *woken, const item *i)
     woken->state = THREAD_WAITS;
 }
 
-static void wake_kind(replay *r, thread *by, uint64_t object, ring_kind kind, const item *i)
+static void wake_kind(replay *r, thread *by, ring_kind kind, const item *i)
 {
     thread *t;
     for (walk w = {0}; (t = walk_on(r, &w));)
-        if (wakes_can_wake(t, by->of, object) && t->wait.kind == kind)
+        if (wakes_can_wake(t, by->of, i->key) && t->wait.kind == kind)
             wake(r, by, t, i);
 }
 
 static void wake_some(replay *r, thread *by, const item *i)
 {
-    uint64_t object = i->record.object;
     for (unsigned n = 0; n < i->record.flags; n++) {
-        thread *woken = wakes_find(r, by, &i->record);
+        thread *woken = wakes_find(r, by, i);
         if (!woken)
             return;
         const bool reads = woken->wait.kind == RING_READ_LOCK;
         wake(r, by, woken, i);
         if (reads)
-            wake_kind(r, by, object, RING_READ_LOCK, i);
+            wake_kind(r, by, RING_READ_LOCK, i);
     }
 }
 
@@ -131,7 +130,7 @@ static void block(replay *r, thread *t, const item *i)
 {
     const ring_record *b = &i->record;
     if (is_last_at_barrier(t, b)) {
-        wake_kind(r, t, b->object, RING_BARRIER, i);
+        wake_kind(r, t, RING_BARRIER, i);
         return;
     }
     thread *other = wakes_other_end(r, t, b);
@@ -147,6 +146,7 @@ static void block(replay *r, thread *t, const item *i)
         gotrace_rec_go_park(t->rec, reason_of(b->kind), pcs_of(i), depth_of(i));
         t->state = THREAD_WAITS;
         t->wait = *b;
+        t->wait_key = i->key;
     }
     if (!quick)
         goroutine_release_proc(r, t);
@@ -251,7 +251,7 @@ static void replay_item(replay *r, thread *t, const item *i)
     switch ((ring_type)i->record.type) {
     case RING_CREATE: goroutine_create(r, t, i); break;
     case RING_END:
-        wake_kind(r, t, i->record.object, RING_JOIN, i);
+        wake_kind(r, t, RING_JOIN, i);
         goroutine_end(r, t);
         break;
     case RING_BLOCK: block(r, t, i); break;
@@ -372,8 +372,7 @@ static uint64_t replay_first(replay *r, thread *t, uint64_t next, uint64_t until
         end_generation(r, next_record(t)->time);
     do {
         item i = t->items[t->first];
-        if (i.record.type == RING_WAKE && i.record.time > decided &&
-            wakes_undecided(r, t, &i.record))
+        if (i.record.type == RING_WAKE && i.record.time > decided && wakes_undecided(r, t, &i))
             return i.record.time - 1;
         t->first++;
         replay_item(r, t, &i);

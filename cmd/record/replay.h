@@ -91,13 +91,14 @@ const item *wakes_next(const thread *t);
 /* When the kernel made a thread runnable that goes on with that record; if it is not known, the
  * time of the record. */
 uint64_t wakes_since(const thread *t, const item *i);
-/* Whether the thread waits for another one, by that object of the process. */
-bool wakes_can_wake(const thread *t, const source *of, uint64_t object);
+/* Whether the thread waits for the object with that key, if a thread of that process does
+ * something with it. */
+bool wakes_can_wake(const thread *t, const source *of, uint64_t key);
 /* The thread that a RING_WAKE of the thread `by` wakes: of those that wait for the object, that
  * which goes on first; if that is not known, that which has waited longest. */
-thread *wakes_find(const replay *r, const thread *by, const ring_record *wake);
+thread *wakes_find(const replay *r, const thread *by, const item *wake);
 /* Whether it is not known yet that the RING_WAKE let in a thread that waits for the lock. */
-bool wakes_undecided(const replay *r, const thread *by, const ring_record *wake);
+bool wakes_undecided(const replay *r, const thread *by, const item *wake);
 /* The thread at the other end of a pipe or message queue that the call of the thread `by` wakes;
  * as above. */
 thread *wakes_other_end(const replay *r, const thread *by, const ring_record *call);

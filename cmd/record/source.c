@@ -210,6 +210,15 @@ static thread *thread_at(source *s, uint32_t slot)
     return t;
 }
 
+/* Within the process an object has its address. */
+static uint64_t key_of(const source *s, const thread *t, const ring_record *r)
+{
+    const bool shared = (r->type == RING_BLOCK && r->kind == RING_SEM && r->flags & RING_SHARED) ||
+                        (r->type == RING_WAKE && r->kind == RING_SHARED);
+    const uint64_t key = shared ? names_key(s->names, s->images[t->image], r->object) : 0;
+    return key ? key : r->object & ~NAMES_SHARED;
+}
+
 static void add_item(source *s, thread *t, const ring_record *r)
 {
     if (t->first > 0 && t->end == t->capacity) {
@@ -222,7 +231,8 @@ static void add_item(source *s, thread *t, const ring_record *r)
         return;
     *s->backlog += (t->capacity - before) * sizeof *t->items;
     item *i = &t->items[t->end++];
-    *i = (item){.record = *r, .stack = t->stacks[r->stack], .delay = t->delay};
+    *i = (item){
+        .record = *r, .stack = t->stacks[r->stack], .key = key_of(s, t, r), .delay = t->delay};
     t->delay = UNKNOWN_DELAY;
     if (r->type == RING_CREATE && (i->other = thread_at(s, r->flags)))
         i->other->named++;

@@ -17,15 +17,15 @@ uint64_t wakes_since(const thread *t, const item *i)
     return i->record.time - (i->delay - t->delayed);
 }
 
-bool wakes_can_wake(const thread *t, const source *of, uint64_t object)
+bool wakes_can_wake(const thread *t, const source *of, uint64_t key)
 {
-    return t->state == THREAD_WAITS && t->wait.kind < RING_SLEEP && t->of == of &&
-           t->wait.object == object;
+    return t->state == THREAD_WAITS && t->wait.kind < RING_SLEEP && t->wait_key == key &&
+           (t->of == of || key & NAMES_SHARED);
 }
 
-static bool waits_for_lock(const thread *t, const source *of, uint64_t object)
+static bool waits_for_lock(const thread *t, const source *of, uint64_t key)
 {
-    return wakes_can_wake(t, of, object) && t->wait.kind <= RING_WRITE_LOCK;
+    return wakes_can_wake(t, of, key) && t->wait.kind <= RING_WRITE_LOCK;
 }
 
 /* Whether the thread records another RING_WAKE of the object until that time. */
@@ -53,23 +53,22 @@ static bool lets_in(const thread *t, const thread *by, const ring_record *wake, 
 
 /* When the thread goes on because of that RING_WAKE; UINT64_MAX: not because of it. A lock may be
  * taken by another thread before one that is woken runs, which then goes on waiting. */
-static uint64_t wake_time(const thread *t, const thread *by, const ring_record *wake)
+static uint64_t wake_time(const thread *t, const thread *by, const item *wake)
 {
     const item *next = wakes_next(t);
-    if (waits_for_lock(t, by->of, wake->object) && (!next || !lets_in(t, by, wake, next)))
+    if (waits_for_lock(t, by->of, wake->key) && (!next || !lets_in(t, by, &wake->record, next)))
         return UINT64_MAX;
     if (!next)
         return UINT64_MAX - 1;
     return next->record.flags == RING_DONE ? next->record.time : UINT64_MAX;
 }
 
-thread *wakes_find(const replay *r, const thread *by, const ring_record *wake)
+thread *wakes_find(const replay *r, const thread *by, const item *wake)
 {
     thread *best = NULL, *t;
     uint64_t best_time = UINT64_MAX;
     for (walk w = {0}; (t = walk_on(r, &w));) {
-        uint64_t time = wakes_can_wake(t, by->of, wake->object) ? wake_time(t, by, wake)
-                                                                : UINT64_MAX;
+        uint64_t time = wakes_can_wake(t, by->of, wake->key) ? wake_time(t, by, wake) : UINT64_MAX;
         if (time < best_time || (best && time == best_time && t->wait.time < best->wait.time)) {
             best = t;
             best_time = time;
@@ -78,12 +77,12 @@ thread *wakes_find(const replay *r, const thread *by, const ring_record *wake)
     return best;
 }
 
-bool wakes_undecided(const replay *r, const thread *by, const ring_record *wake)
+bool wakes_undecided(const replay *r, const thread *by, const item *wake)
 {
     const thread *t;
     bool waits = false;
     for (walk w = {0}; (t = walk_on(r, &w));) {
-        if (!waits_for_lock(t, by->of, wake->object))
+        if (!waits_for_lock(t, by->of, wake->key))
             continue;
         if (wake_time(t, by, wake) != UINT64_MAX)
             return false;

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -35,7 +36,7 @@ static void *count_calls(void *arg)
     return NULL;
 }
 
-static void live(unsigned number)
+static void live(unsigned number, bool last)
 {
     pthread_t waiting[2], counting;
     unsigned count = 100 + number;
@@ -43,6 +44,8 @@ static void live(unsigned number)
     pthread_create(&waiting[1], NULL, wait_here, NULL);
     pthread_create(&counting, NULL, count_calls, &count);
     pthread_join(counting, NULL);
+    if (last) /* the first process waits then */
+        usleep(500000);
     sem_post(counted);
     if (number == 0)
         pause();
@@ -62,7 +65,7 @@ int main(int count, char **arguments)
         if (pids[i] < 0)
             return 2;
         if (pids[i] == 0) {
-            live(i);
+            live(i, i + 1 == children);
             _exit(0);
         }
     }

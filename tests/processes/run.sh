@@ -59,7 +59,8 @@ family() {
         has_calls "$pid" "$count" || return 1
     done <family.out
     [ "$(cut -d ' ' -f 1 processes.txt | sort -u | wc -l)" -eq $((children + 1)) ] &&
-        [ "$(cut -d ' ' -f 5 processes.txt | sort -u)" = family ] && ended "$children"
+        [ "$(cut -d ' ' -f 5 processes.txt | sort -u)" = family ] && ended "$children" &&
+        grep -qE ' G[0-9]+000001 +GoUnblock +G1 waiting -> runnable at sem_post$' events.txt
 }
 check 'a family' family 3
 check 'a family of version 1.22' family 3 --go 1.22
