@@ -374,7 +374,7 @@ int gotrace_attach(const char *path)
     const ring_attached result = attach(path);
     pthread_setcancelstate(state, NULL);
     errno = error;
-    return result;
+    return (int)result;
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */

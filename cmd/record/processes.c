@@ -252,6 +252,8 @@ int processes_add_program(processes *p, pid_t pid, const char *path, output *to)
     r->descends = true;
     if (p->follows && !p->separate)
         p->one = r->trace;
+    if (!p->attaches)
+        p->switches = switches_open(pid);
     if (!trace_open(p, r->trace, path, to, 0))
         return EXIT_SYSTEM;
     if (!replay_add(r->trace->replay, &r->source)) {
@@ -403,6 +405,12 @@ static void note_unseen(recorded *r)
                      count - seen, count);
 }
 
+static void read_switches(const processes *p)
+{
+    if (p->switches)
+        switches_read(p->switches);
+}
+
 /* Ends the trace of a process that has its own. ended: when the process has; 0: it goes on. */
 static void end_trace(processes *p, recorded *r, uint64_t ended)
 {
@@ -410,6 +418,7 @@ static void end_trace(processes *p, recorded *r, uint64_t ended)
         return;
     take_last(r);
     move_child(p, r);
+    read_switches(p);
     replay_until(r->trace->replay, UINT64_MAX, UINT64_MAX);
     if (p->attaches && !ended)
         note_unseen(r);
@@ -467,6 +476,7 @@ static uint64_t end_time(const recorded *r, uint32_t number)
  * is much to keep. */
 static void replay_to(const processes *p, replay *r, uint64_t safe, uint64_t decide_ns)
 {
+    read_switches(p);
     if (p->backlog > MOST_BACKLOG / 2)
         decide_ns = 0;
     if (safe > AHEAD_NS + decide_ns)
@@ -546,6 +556,7 @@ static void end_together(processes *p, uint64_t ended)
     for (uint32_t i = 0; i < RING_PROCESSES; i++)
         if (p->list[i] && p->list[i]->state == RECORDED_LIVES)
             take_last(p->list[i]);
+    read_switches(p);
     replay_until(p->one->replay, UINT64_MAX, UINT64_MAX);
     for (uint32_t i = 0; i < RING_PROCESSES; i++) {
         const recorded *r = p->list[i];
@@ -667,6 +678,7 @@ void processes_close(processes *p)
             source_give_back(p->fds[i]);
     }
     trace_free(p->one);
+    switches_close(p->switches);
     files_free(p->files);
     unmark_owner(p);
     if (p->shared)

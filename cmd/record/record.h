@@ -13,6 +13,7 @@
  *   goroutines.c  threads as goroutines with procs, of one process or several
  *   wakes.c     which thread was woken, and when a thread became runnable
  *   objects.c   what a thread waits for, in words
+ *   switches.c  when threads were off the processors, where the kernel tells
  *   traces.c    the traces that are written, and what is not in them
  *   names.c     functions of the programs that the processes execute
  *   files.c     the files that these programs map, each with its symbols once
@@ -391,6 +392,26 @@ uint64_t source_begin(const source *s);
 void source_forget(source *s);
 void source_close(source *s);
 
+/* ---- switches.c ------------------------------------------------------------------------------ */
+
+typedef struct switches switches;
+
+/* A time in which a thread was off the processors. */
+typedef struct switch_off {
+    uint64_t begin, end;
+    bool preempted; /* others were on them instead; else it waited */
+} switch_off;
+
+/* Of a process that has one thread and waits, and of its children. NULL: it is not permitted, or
+ * the system cannot. */
+switches *switches_open(pid_t pid);
+void switches_close(switches *s);
+/* Takes what the kernel has written. */
+void switches_read(switches *s);
+/* The next time off of a thread that begins at or after `since` and ends at or before `until`; both
+ * do not decrease from call to call. False: there is none, or it is not known. */
+bool switches_next(switches *s, uint64_t tid, uint64_t since, uint64_t until, switch_off *off);
+
 /* ---- replay.c -------------------------------------------------------------------------------- */
 
 typedef struct replay replay;
@@ -398,6 +419,8 @@ typedef struct replay replay;
 /* The trace begins at that time; 0: now. flight_ns: not 0: nothing is written but snapshots of that
  * time. NULL after a diagnostic. */
 replay *replay_new(names *n, int version, uint64_t begin, uint64_t flight_ns, out *to);
+/* From now on, when threads were off the processors is taken from there. */
+void replay_use_switches(replay *r, switches *s);
 /* The trace has the records of that process, too. False: memory is refused. */
 bool replay_add(replay *r, source *s);
 /* The process has ended, and all its records were taken. When they are replayed, its goroutines
@@ -497,11 +520,12 @@ struct processes {
     bool stacks;
     uint32_t sample_ns; /* see ring.sample_ns */
     uint64_t flight_ns;
-    const char *path;  /* of the program's trace, without the number of the process */
-    packing packing;   /* of the traces of children */
-    unsigned opened;   /* number of traces */
-    trace_output *one; /* of all processes; NULL: each has its own */
-    int status;        /* an exit status */
+    const char *path;   /* of the program's trace, without the number of the process */
+    packing packing;    /* of the traces of children */
+    unsigned opened;    /* number of traces */
+    trace_output *one;  /* of all processes; NULL: each has its own */
+    switches *switches; /* NULL: they are not known */
+    int status;         /* an exit status */
 };
 
 /* Creates the shared memory. False after a diagnostic. */

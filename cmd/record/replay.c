@@ -160,10 +160,44 @@ static void raise_now(replay *r, uint64_t time)
         atomic_store_explicit(&r->now, time, memory_order_relaxed);
 }
 
+/* The thread was off the processors, and has the same proc before and after. */
+static void show_off(replay *r, thread *t, const switch_off *off)
+{
+    const uint64_t now = r->now;
+    atomic_store_explicit(&r->now, off->begin, memory_order_relaxed);
+    if (off->preempted)
+        gotrace_rec_go_preempt(t->rec, NULL, 0);
+    else
+        gotrace_rec_go_park(t->rec, GOTRACE_REC_BLOCK, NULL, 0);
+    gotrace_rec_proc_stop(t->rec);
+    atomic_store_explicit(&r->now, off->end, memory_order_relaxed);
+    gotrace_rec_proc_start(t->rec, r->procs[t->proc].rec);
+    if (!off->preempted)
+        gotrace_rec_go_unpark(t->rec, t->go, NULL, 0);
+    gotrace_rec_go_start(t->rec, t->go);
+    atomic_store_explicit(&r->now, now, memory_order_relaxed);
+}
+
+/* When the thread did not run since its last record, by the kernel. False: it is not known. Before
+ * 1.22 events of procs are in one order. */
+static bool be_off_exactly(replay *r, thread *t, const item *i)
+{
+    const uint64_t least = t->since > r->generation ? t->since : r->generation;
+    bool known = false;
+    switch_off off;
+    while (r->switches && r->version >= GOTRACE_FIRST_V2 &&
+           switches_next(r->switches, t->tid, least, i->record.time, &off)) {
+        if (off.end - off.begin >= SHORT_NS)
+            show_off(r, t, &off);
+        known = true;
+    }
+    return known;
+}
+
 /* The thread did not run for a part of the time since its last record, in its generation. When is
  * not known: it is shown at the end. Events of 1.5 have numbers instead of times, which cannot go
  * back. */
-static void be_off(replay *r, thread *t, const item *i)
+static void be_off_at_end(replay *r, thread *t, const item *i)
 {
     const uint64_t end = i->record.time, ns = i->record.object, now = r->now;
     uint64_t least = t->since;
@@ -183,6 +217,12 @@ static void be_off(replay *r, thread *t, const item *i)
     goroutine_release_proc(r, t);
     atomic_store_explicit(&r->now, now, memory_order_relaxed);
     goroutine_resume(r, t, now);
+}
+
+static void be_off(replay *r, thread *t, const item *i)
+{
+    if (!be_off_exactly(r, t, i))
+        be_off_at_end(r, t, i);
 }
 
 /* Whether the rest of the name follows. */
@@ -318,6 +358,11 @@ static bool is_generation_due(replay *r, const ring_record *next)
 }
 
 /* ---- processes ------------------------------------------------------------------------------- */
+
+void replay_use_switches(replay *r, switches *s)
+{
+    r->switches = s;
+}
 
 bool replay_add(replay *r, source *s)
 {

@@ -26,6 +26,7 @@ struct replay {
     uint64_t goroutine;      /* the id of the last one without a process */
     uint64_t samples;        /* of the generation */
     gotrace_rec_thread *own; /* of `record`, for mark_time; NULL: not needed yet */
+    switches *switches;      /* NULL: they are not known */
     int version;
     proc *procs;
     unsigned proc_count, proc_capacity;

@@ -46,6 +46,8 @@ bool trace_open(processes *p, trace_output *t, const char *path, output *to, uin
             return false;
     }
     t->replay = replay_new(&t->names, p->version, begin, p->flight_ns, &t->output->out);
+    if (t->replay)
+        replay_use_switches(t->replay, p->switches);
     return t->replay;
 }
 

@@ -362,6 +362,21 @@ crowded() {
     [ "$own_ran" -ge $((ran * 95 / 100)) ] && [ "$own_ran" -le $((ran * 105 / 100 + waited * 3 / 10)) ] &&
         [ "$own_waited" -ge $((waited / 2)) ] && [ "$own_waited" -le $((waited * 11 / 10)) ]
 }
+
+# Each time that a thread is preempted is in the trace, where it was. Short ones are left out.
+preempted() {
+    local all own
+    crowded 26 || return 1
+    all=$(awk '{ n += $3 } END { print n }' crowded.txt)
+    own=$(gotrace print crowded.trace | grep -c ' GoStop .* runnable(preempted)')
+    echo "$all preemptions by the kernel, $own in the trace"
+    [ "$own" -le $((all + 20)) ] && [ "$own" -ge $((all / 2)) ]
+}
+if ./crowded permitted; then
+    check 'when threads are preempted' preempted
+else
+    skip 'when threads are preempted' 'the kernel does not permit perf_event_open'
+fi
 for version in 7 19 21 22 26; do
     check "threads that wait for a processor, 1.$version" crowded $version
 done

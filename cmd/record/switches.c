@@ -1,0 +1,254 @@
+/*
+ * switches.c - when threads were off the processors, as the kernel reports it (perf_event_open(2)):
+ * where that is permitted, with kernel.perf_event_paranoid at 2 or less for one's own processes.
+ *
+ * Each processor has a ring in which the kernel writes a record when it takes a thread of the
+ * program off, or on again. Times are those of CLOCK_MONOTONIC, as of the other records.
+ */
+#include "cmd/record/record.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "formats/common/idmap.h"
+#include "formats/common/vector.h"
+
+enum {
+    RING_PAGES = 64,     /* a power of two; perf_event_mlock_kb allows 128 */
+    MOST_OFFS = 1 << 16, /* of a thread; earlier ones are dropped */
+    VISIBLE_NS = 100000, /* a record of another processor is visible after that time */
+};
+
+/* What a thread was off. */
+typedef struct offs {
+    switch_off *list; /* from first on those that are not dropped */
+    size_t first, count, capacity;
+    bool is_off; /* the last one has no end yet */
+} offs;
+
+typedef struct cpu {
+    int fd;
+    struct perf_event_mmap_page *page; /* the ring follows it */
+} cpu;
+
+/* A record that is not yet among others in order of time. */
+typedef struct taken {
+    uint64_t time;
+    uint32_t tid, misc;
+} taken;
+
+struct switches {
+    cpu *cpus;
+    size_t count;
+    size_t page_size;
+    taken *pending;
+    size_t pending_count, pending_capacity;
+    idmap threads;        /* offs by id */
+    uint64_t known_since; /* before, records were lost */
+    bool failed;          /* memory is refused */
+};
+
+static uint64_t now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* ---- rings ----------------------------------------------------------------------------------- */
+
+/* The record of a switch: see perf_event_open(2), PERF_RECORD_SWITCH, with what sample_type adds.
+ */
+typedef struct switch_record {
+    struct perf_event_header header;
+    uint32_t pid, tid;
+    uint64_t time;
+} switch_record;
+
+static int open_cpu(pid_t pid, int number)
+{
+    struct perf_event_attr how = {
+        .size = sizeof how,
+        .type = PERF_TYPE_SOFTWARE,
+        .config = PERF_COUNT_SW_DUMMY,
+        .context_switch = 1,
+        .inherit = 1,
+        .sample_id_all = 1,
+        .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+        .exclude_kernel = 1,
+        .exclude_hv = 1,
+        .use_clockid = 1,
+        .clockid = CLOCK_MONOTONIC,
+    };
+    return (int)syscall(SYS_perf_event_open, &how, pid, number, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static void *map_ring(int fd, size_t page_size)
+{
+    void *memory = mmap(NULL, (1 + RING_PAGES) * page_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+                        0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+switches *switches_open(pid_t pid)
+{
+    const long cpus = sysconf(_SC_NPROCESSORS_CONF);
+    switches *s = calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    idmap_init(&s->threads, sizeof(offs));
+    s->page_size = (size_t)sysconf(_SC_PAGESIZE);
+    s->cpus = cpus > 0 ? calloc((size_t)cpus, sizeof *s->cpus) : NULL;
+    for (long i = 0; s->cpus && i < cpus; i++) {
+        const int fd = open_cpu(pid, (int)i);
+        if (fd < 0 && errno == ENODEV)
+            continue; /* it is off */
+        cpu *added = &s->cpus[s->count++];
+        *added = (cpu){fd, fd < 0 ? NULL : map_ring(fd, s->page_size)};
+        if (!added->page) {
+            switches_close(s);
+            return NULL;
+        }
+    }
+    if (s->count > 0)
+        return s;
+    switches_close(s);
+    return NULL;
+}
+
+void switches_close(switches *s)
+{
+    size_t cursor = 0;
+    uint64_t tid;
+    void *value;
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->count; i++) {
+        if (s->cpus[i].page)
+            munmap(s->cpus[i].page, (1 + RING_PAGES) * s->page_size);
+        if (s->cpus[i].fd >= 0)
+            close(s->cpus[i].fd);
+    }
+    while (idmap_next(&s->threads, &cursor, &tid, &value))
+        free(((offs *)value)->list);
+    idmap_free(&s->threads);
+    free(s->pending);
+    free(s->cpus);
+    free(s);
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+static void begin_off(switches *s, offs *o, uint64_t time, bool preempted)
+{
+    if (o->count - o->first >= MOST_OFFS)
+        o->first = o->count - MOST_OFFS / 2;
+    if (o->first > 0 && o->count == o->capacity) {
+        memmove(o->list, o->list + o->first, (o->count - o->first) * sizeof *o->list);
+        o->count -= o->first;
+        o->first = 0;
+    }
+    switch_off *grown = vector_room(o->list, &o->capacity, o->count, sizeof *grown);
+    if (!grown) {
+        s->failed = true;
+        return;
+    }
+    o->list = grown;
+    o->list[o->count++] = (switch_off){time, UINT64_MAX, preempted};
+    o->is_off = true;
+}
+
+static void take_switch(switches *s, const taken *r)
+{
+    offs *o = idmap_insert(&s->threads, r->tid);
+    if (!o) {
+        s->failed = true;
+        return;
+    }
+    if (r->misc & PERF_RECORD_MISC_SWITCH_OUT) {
+        begin_off(s, o, r->time, (r->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0);
+    } else if (o->is_off && o->count > o->first) {
+        o->list[o->count - 1].end = r->time;
+        o->is_off = false;
+    }
+}
+
+static void add_pending(switches *s, const switch_record *r)
+{
+    taken *grown = vector_room(s->pending, &s->pending_capacity, s->pending_count, sizeof *grown);
+    if (!grown) {
+        s->failed = true;
+        return;
+    }
+    s->pending = grown;
+    s->pending[s->pending_count++] = (taken){r->time, r->tid, r->header.misc};
+}
+
+/* Copies bytes of a ring of that size, which may be at its end and its beginning. */
+static void copy_out(const char *from, size_t size, uint64_t at, void *to, size_t bytes)
+{
+    const size_t begin = at % size, first = bytes < size - begin ? bytes : size - begin;
+    memcpy(to, from + begin, first);
+    memcpy((char *)to + first, from, bytes - first);
+}
+
+static void read_cpu(switches *s, cpu *c)
+{
+    const char *records = (const char *)c->page + s->page_size;
+    const size_t size = RING_PAGES * s->page_size;
+    const uint64_t head = __atomic_load_n(&c->page->data_head, __ATOMIC_ACQUIRE);
+    uint64_t tail = c->page->data_tail;
+    while (tail < head) {
+        switch_record r;
+        copy_out(records, size, tail, &r.header, sizeof r.header);
+        if (r.header.size < sizeof r.header)
+            break;
+        if (r.header.type == PERF_RECORD_SWITCH && r.header.size >= sizeof r) {
+            copy_out(records, size, tail, &r, sizeof r);
+            add_pending(s, &r);
+        } else if (r.header.type == PERF_RECORD_LOST) {
+            s->known_since = now();
+        }
+        tail += r.header.size;
+    }
+    __atomic_store_n(&c->page->data_tail, head, __ATOMIC_RELEASE);
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    const taken *x = a, *y = b;
+    return (x->time > y->time) - (x->time < y->time);
+}
+
+void switches_read(switches *s)
+{
+    const uint64_t until = now() - VISIBLE_NS; /* of other processors, too */
+    size_t done = 0;
+    for (size_t i = 0; i < s->count; i++)
+        read_cpu(s, &s->cpus[i]);
+    qsort(s->pending, s->pending_count, sizeof *s->pending, compare_times);
+    for (; done < s->pending_count && s->pending[done].time <= until; done++)
+        take_switch(s, &s->pending[done]);
+    s->pending_count -= done;
+    if (done > 0)
+        memmove(s->pending, s->pending + done, s->pending_count * sizeof *s->pending);
+}
+
+bool switches_next(switches *s, uint64_t tid, uint64_t since, uint64_t until, switch_off *off)
+{
+    offs *o = idmap_find(&s->threads, tid);
+    if (!o || since < s->known_since || s->failed)
+        return false;
+    while (o->first < o->count && o->list[o->first].begin < since)
+        o->first++;
+    if (o->first == o->count || o->list[o->first].end > until)
+        return false;
+    *off = o->list[o->first++];
+    return true;
+}
