@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "formats/common/processes.h"
 
@@ -261,6 +262,15 @@ static uint64_t entry_of(replay *r, const thread *t, const item *i)
     return names_thread(r->names, i->stack ? i->stack->pcs[0] : 0, t->name);
 }
 
+/* Before 1.22 readers take what is before the number of procs for the state in which the program was
+ * when tracing began (formats/analyse/states.h): it was not running yet. */
+static void begin_trace(replay *r, const thread *t)
+{
+    if (r->version < GOTRACE_FIRST_V2 && !r->begun)
+        gotrace_rec_gomaxprocs(t->rec, (uint64_t)sysconf(_SC_NPROCESSORS_ONLN), NULL, 0);
+    r->begun = true;
+}
+
 /* A signal handler may have left the writing of the record, and so it may come twice. */
 void goroutine_begin(replay *r, thread *t, const item *i)
 {
@@ -278,6 +288,7 @@ void goroutine_begin(replay *r, thread *t, const item *i)
     }
     uint64_t entry = entry_of(r, t, i);
     goroutine_take_proc(r, t);
+    begin_trace(r, t);
     t->number = new_id(r, t->of);
     t->go = gotrace_rec_go_create(t->rec, t->number, entry, NULL, 0);
     gotrace_rec_go_start(t->rec, t->go);

@@ -545,7 +545,7 @@ static void mark_time(replay *r)
         if (t->state == THREAD_WAITS || t->state == THREAD_WOKEN)
             idle = t->rec;
     }
-    if (r->source_count == 0 || (r->goroutine == 0 && r->process == 0))
+    if (r->source_count == 0 || !r->begun)
         return;
     if (!idle && !r->own)
         r->own = gotrace_rec_thread_new(r->recorder, (uint64_t)getpid());

@@ -31,6 +31,7 @@ struct replay {
     proc *procs;
     unsigned proc_count, proc_capacity;
     out *to;
+    bool begun;  /* a thread has */
     bool flies;  /* a flight recorder */
     bool failed; /* memory is refused */
 };

@@ -359,6 +359,7 @@ crowded() {
     read -r own_ran own_waited <<<"$(gotrace stat --json crowded.trace | sed -n \
         's/^{"kind":"function","name":"worker".*"exec_ns":{"sum":\([0-9]*\).*"sched_wait_ns":{"sum":\([0-9]*\).*/\1 \2/p')"
     echo "they run $own_ran ns, $ran ns by the kernel, and wait $own_waited ns, $waited ns by the kernel"
+    gotrace stat crowded.trace | grep -q '^scheduling latency: [1-9][0-9]* waits' || { echo 'no latency'; return 1; }
     [ "$own_ran" -ge $((ran * 95 / 100)) ] && [ "$own_ran" -le $((ran * 105 / 100 + waited * 3 / 10)) ] &&
         [ "$own_waited" -ge $((waited / 2)) ] && [ "$own_waited" -le $((waited * 11 / 10)) ]
 }
