@@ -102,7 +102,7 @@ wakes() {
 # A pipe is empty and then full, as its reader and its writer wait.
 pipes() {
     gotrace record --follow-forks -o pipes.trace -- bash -c '
-        (sleep 0.2; exec dd bs=100000 count=3 if=/dev/zero 2>dd.err) | (exec 4<&0; exec cat <&4) | (sleep 0.6; exec wc -c)' >pipes.out &&
+        (sleep 1; exec dd bs=100000 count=3 if=/dev/zero 2>dd.err) | (exec 4<&0; exec cat <&4) | (sleep 3; exec wc -c)' >pipes.out &&
         [ "$(cat pipes.out)" -eq 300000 ] && prints pipes.trace || return 1
     wakes dd write cat 'chan receive' && wakes wc read cat 'chan send'
 }
