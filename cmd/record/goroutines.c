@@ -262,8 +262,8 @@ static uint64_t entry_of(replay *r, const thread *t, const item *i)
     return names_thread(r->names, i->stack ? i->stack->pcs[0] : 0, t->name);
 }
 
-/* Before 1.22 readers take what is before the number of procs for the state in which the program was
- * when tracing began (formats/analyse/states.h): it was not running yet. */
+/* Before 1.22 readers take what is before the number of procs for the state in which the program
+ * was when tracing began (formats/analyse/states.h): it was not running yet. */
 static void begin_trace(replay *r, const thread *t)
 {
     if (r->version < GOTRACE_FIRST_V2 && !r->begun)

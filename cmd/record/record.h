@@ -326,6 +326,7 @@ struct thread {
     uint64_t delayed; /* runnable since the last RING_DELAY, as far as shown: the next one has it */
     ring_record wait; /* what it waits for */
     uint64_t wait_key;       /* see item */
+    bool passed;             /* a RING_WAKE of that object did not wake it */
     uint64_t holder;         /* of RING_HOLDER, if that was the last record; else 0 */
     uint64_t held_by;        /* the thread that has what is waited for; 0: not known */
     gotrace_rec_thread *rec; /* NULL: it has not begun */

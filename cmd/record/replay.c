@@ -68,15 +68,18 @@ static void wake_kind(replay *r, thread *by, ring_kind kind, const item *i)
 
 static void wake_some(replay *r, thread *by, const item *i)
 {
+    thread *t;
     for (unsigned n = 0; n < i->record.flags; n++) {
         thread *woken = wakes_find(r, by, i);
         if (!woken)
-            return;
+            break;
         const bool reads = woken->wait.kind == RING_READ_LOCK;
         wake(r, by, woken, i);
         if (reads)
             wake_kind(r, by, RING_READ_LOCK, i);
     }
+    for (walk w = {0}; (t = walk_on(r, &w));)
+        t->passed = t->passed || wakes_can_wake(t, by->of, i->key);
 }
 
 /* ---- waiting --------------------------------------------------------------------------------- */
@@ -147,6 +150,7 @@ static void block(replay *r, thread *t, const item *i)
         t->state = THREAD_WAITS;
         t->wait = *b;
         t->wait_key = i->key;
+        t->passed = false;
     }
     if (!quick)
         goroutine_release_proc(r, t);

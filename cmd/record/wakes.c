@@ -41,12 +41,13 @@ static bool wakes_again(const thread *by, const ring_record *wake, uint64_t unti
 
 /* Whether that RING_WAKE made the thread runnable that goes on with the lock: by the kernel it
  * became so soon afterwards, or it is not known, and it was the last one. Others take the lock, and
- * release it, while the thread waits for a processor. */
+ * release it, while the thread waits for a processor. If there was no other one, it was that one:
+ * the thread waited for a processor before, when it began to wait for the lock. */
 static bool lets_in(const thread *t, const thread *by, const ring_record *wake, const item *next)
 {
     const uint64_t since = wakes_since(t, next);
     if (next->record.object == wake->time)
-        return wake->time <= since + AGAIN_NS;
+        return !t->passed || wake->time <= since + AGAIN_NS;
     return next->delay != UNKNOWN_DELAY && wake->time + WAKES_NS >= since &&
            wake->time <= since + WAKES_NS && !wakes_again(by, wake, since);
 }
