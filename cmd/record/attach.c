@@ -273,6 +273,17 @@ static bool find_c_library(pid_t pid, c_library *c)
     return find_mapped(getpid(), &c->here) && find_mapped(pid, &c->there);
 }
 
+/* The same. A process that has just begun maps it soon. */
+static bool find_c_library_soon(pid_t pid, c_library *c)
+{
+    enum { TRIES = 100 };
+    const struct timespec pause = {.tv_nsec = 10000000};
+    unsigned i = 0;
+    while (!find_c_library(pid, c) && ++i < TRIES)
+        nanosleep(&pause, NULL);
+    return i < TRIES;
+}
+
 /* 0: there is none. */
 static uint64_t function_there(const c_library *c, const char *name)
 {
@@ -319,7 +330,7 @@ int attach_find(program *p, pid_t pid)
         return not_permitted(pid, &s);
     if (!program_find_preload(p))
         return EXIT_SYSTEM;
-    if (!find_c_library(pid, &c)) {
+    if (!find_c_library_soon(pid, &c)) {
         const char *why = program_why_not(exe);
         return refuse(pid, why ? why
                                : "its C library is not the one that gotrace uses (another one, or "
@@ -514,7 +525,7 @@ static int load_in_thread(const program *p, const status *s, const char *path)
     bool denied = false;
     c_library c;
     injection *i = NULL;
-    if (find_c_library(p->pid, &c))
+    if (find_c_library_soon(p->pid, &c))
         i = stop_soon(p->pid, &c.there, &denied);
     if (i) {
         const int result = load_and_restore(p, i, &c, path);
