@@ -409,8 +409,8 @@ switches *switches_open(pid_t pid);
 void switches_close(switches *s);
 /* Takes what the kernel has written. */
 void switches_read(switches *s);
-/* The next time off of a thread that begins at or after `since` and ends at or before `until`; both
- * do not decrease from call to call. False: there is none, or it is not known. */
+/* The next time off of a thread that ends after `since`, from then on, and at or before `until`;
+ * both do not decrease from call to call. False: there is none, or it is not known. */
 bool switches_next(switches *s, uint64_t tid, uint64_t since, uint64_t until, switch_off *off);
 
 /* ---- replay.c -------------------------------------------------------------------------------- */

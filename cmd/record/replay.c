@@ -182,31 +182,40 @@ static void show_off(replay *r, thread *t, const switch_off *off)
     atomic_store_explicit(&r->now, now, memory_order_relaxed);
 }
 
-/* When the thread did not run since its last record, by the kernel. False: it is not known. Before
- * 1.22 events of procs are in one order. */
-static bool be_off_exactly(replay *r, thread *t, const item *i)
+/* The first time at which an event of the thread's time off can be: in this generation. */
+static uint64_t least_time(const replay *r, const thread *t)
 {
-    const uint64_t least = t->since > r->generation ? t->since : r->generation;
-    bool known = false;
+    return r->version >= GOTRACE_FIRST_V2 && r->generation > t->since ? r->generation : t->since;
+}
+
+/* Shows when the thread did not run since its last record, as far as the kernel reports it, and
+ * takes that from *ns. Short times are left out. Returns the end of the last one. Before 1.22
+ * events of procs are in one order. */
+static uint64_t show_switches(replay *r, thread *t, uint64_t end, uint64_t *ns)
+{
+    const uint64_t least = least_time(r, t);
+    uint64_t last = least;
     switch_off off;
     while (r->switches && r->version >= GOTRACE_FIRST_V2 &&
-           switches_next(r->switches, t->tid, least, i->record.time, &off)) {
-        if (off.end - off.begin >= SHORT_NS)
-            show_off(r, t, &off);
-        known = true;
+           switches_next(r->switches, t->tid, least, end, &off)) {
+        const uint64_t length = off.end - off.begin;
+        if (length < SHORT_NS)
+            continue;
+        show_off(r, t, &off);
+        *ns -= length < *ns ? length : *ns;
+        last = off.end;
     }
-    return known;
+    return last;
 }
 
 /* The thread did not run for a part of the time since its last record, in its generation. When is
- * not known: it is shown at the end. Events of 1.5 have numbers instead of times, which cannot go
- * back. */
-static void be_off_at_end(replay *r, thread *t, const item *i)
+ * not known, of all or of the rest: it is shown at the end. Events of 1.5 have numbers instead of
+ * times, which cannot go back. */
+static void be_off(replay *r, thread *t, const item *i)
 {
-    const uint64_t end = i->record.time, ns = i->record.object, now = r->now;
-    uint64_t least = t->since;
-    if (r->version >= GOTRACE_FIRST_V2 && r->generation > least)
-        least = r->generation;
+    const uint64_t end = i->record.time, now = r->now;
+    uint64_t ns = i->record.object;
+    const uint64_t least = show_switches(r, t, end, &ns);
     const uint64_t begin = ns > end || end - ns < least ? least : end - ns;
     if (begin >= end || r->version < 7)
         return;
@@ -221,12 +230,6 @@ static void be_off_at_end(replay *r, thread *t, const item *i)
     goroutine_release_proc(r, t);
     atomic_store_explicit(&r->now, now, memory_order_relaxed);
     goroutine_resume(r, t, now);
-}
-
-static void be_off(replay *r, thread *t, const item *i)
-{
-    if (!be_off_exactly(r, t, i))
-        be_off_at_end(r, t, i);
 }
 
 /* Whether the rest of the name follows. */

@@ -245,10 +245,11 @@ bool switches_next(switches *s, uint64_t tid, uint64_t since, uint64_t until, sw
     offs *o = idmap_find(&s->threads, tid);
     if (!o || since < s->known_since || s->failed)
         return false;
-    while (o->first < o->count && o->list[o->first].begin < since)
+    while (o->first < o->count && o->list[o->first].end <= since)
         o->first++;
     if (o->first == o->count || o->list[o->first].end > until)
         return false;
     *off = o->list[o->first++];
+    off->begin = off->begin > since ? off->begin : since;
     return true;
 }
