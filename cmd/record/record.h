@@ -13,7 +13,7 @@
  *   goroutines.c  threads as goroutines with procs, of one process or several
  *   wakes.c     which thread was woken, and when a thread became runnable
  *   objects.c   what a thread waits for, in words
- *   switches.c  when threads were off the processors, where the kernel tells
+ *   switches.c  when threads were off the processors, as the kernel reports it
  *   traces.c    the traces that are written, and what is not in them
  *   names.c     functions of the programs that the processes execute
  *   files.c     the files that these programs map, each with its symbols once

@@ -26,7 +26,7 @@ static bool is_message(const gotrace_event *e, const gotrace_details *d)
            memcmp(d->text, PROCESSES_LOG, d->text_size) == 0 && d->message_size < LONGEST;
 }
 
-bool processes_learn(process_table *p, const gotrace_event *e)
+bool processes_learn(process_table *p, const gotrace_event *e, uint64_t *number)
 {
     if (e->kind != GOTRACE_KIND_LOG)
         return false;
@@ -43,7 +43,8 @@ bool processes_learn(process_table *p, const gotrace_event *e)
         name == 0 || first % PROCESSES_WIDTH != 0 || last != first + PROCESSES_WIDTH - 1 ||
         first / PROCESSES_WIDTH >= MOST)
         return false;
-    process *found = idmap_insert(&p->known, first / PROCESSES_WIDTH);
+    *number = first / PROCESSES_WIDTH;
+    process *found = idmap_insert(&p->known, *number);
     if (!found) {
         p->failed = true;
         return false;

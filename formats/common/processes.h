@@ -30,8 +30,8 @@ typedef struct process_table {
 
 void processes_init(process_table *p);
 void processes_free(process_table *p);
-/* Whether the event is such a message, from which the process is now known. */
-bool processes_learn(process_table *p, const gotrace_event *e);
+/* Whether the event is such a message, from which the process with that number is now known. */
+bool processes_learn(process_table *p, const gotrace_event *e, uint64_t *number);
 /* Whether the trace is of several processes, as far as is known. */
 bool processes_are(const process_table *p);
 /* The number of the process with that goroutine; 0: that of the first one, or not known. */

@@ -114,6 +114,7 @@ static void read_ahead(system_goroutines *s, const convert_job *job)
     gotrace_reader *reader;
     gotrace_status status = GOTRACE_EVENT;
     const gotrace_event *e;
+    uint64_t number;
 
     config.on_problem = NULL;
     config.on_progress = NULL;
@@ -129,7 +130,7 @@ static void read_ahead(system_goroutines *s, const convert_job *job)
             break;
         learn(s, &source, e);
         forget(s, e);
-        processes_learn(&s->processes, e);
+        processes_learn(&s->processes, e, &number);
     }
     s->reading_ahead = false;
     s->complete = status == GOTRACE_END;

@@ -90,13 +90,10 @@ enum { FLAG_STATE_CLEARED = 1, FLAG_NEEDS_STATE = 2 };
 /* Clocks. Timestamps are deltas to the packet before, on a clock of the sequence's own. */
 enum { CLOCK_REALTIME_ID = 1, CLOCK_MONOTONIC_ID = 3, CLOCK_BOOTTIME_ID = 6, CLOCK_SEQUENCE = 64 };
 
-/* The process id of the first trace, and the difference to that of the next trace. Traces do not
- * contain process ids. */
-enum { PERFETTO_PID = 1000000, PERFETTO_PIDS = 2000000 };
-
-/* Before 1.22, threads have ids made of the process id and a number below twice that. Then come the
- * ids of further processes of the trace. */
-enum { THREAD_IDS = 500000 };
+/* The process id of the first trace, and the difference to that of the next trace: ids are made up.
+ * Before 1.22 those of threads are the process id and a number below twice THREAD_IDS; then come
+ * the ids of further processes of the trace. */
+enum { PERFETTO_PID = 1000000, PERFETTO_PIDS = 2000000, THREAD_IDS = 500000 };
 
 /* Tracks that every file has; other tracks are numbered in order of appearance. */
 enum {

@@ -312,17 +312,14 @@ static uint64_t group_of(perfetto *p, uint64_t id, const perfetto_goroutine *g)
 
 void track_process(perfetto *p, const gotrace_event *e)
 {
-    if (!processes_learn(&p->system.processes, e)) {
-        if (p->system.processes.failed)
-            protobuf_fail(&p->w);
-        return;
-    }
-    size_t cursor = 0;
     uint64_t number;
-    void *of;
-    while (idmap_next(&p->process_tracks, &cursor, &number, &of))
-        if (!((perfetto_process *)of)->named && processes_at(&p->system.processes, number))
+    if (processes_learn(&p->system.processes, e, &number)) {
+        perfetto_process *of = idmap_find(&p->process_tracks, number);
+        if (of && !of->named)
             describe_further(p, number, of);
+    } else if (p->system.processes.failed) {
+        protobuf_fail(&p->w);
+    }
 }
 
 void tracks_restart(perfetto *p)
