@@ -184,6 +184,8 @@ static ring_attached join(void)
         munmap(memory, sizeof *memory);
         return result;
     }
+    if (image == 0)
+        memory->parent = getppid();
     memory->mains[image] = program;
     read_file("/proc/self/maps", memory->maps[image], RING_MAPS);
     inherited = memory;

@@ -147,6 +147,7 @@ typedef struct ring {
     uint32_t stacks;                     /* whether callers are recorded */
     uint32_t sample_ns;                  /* of a thread's processor time between samples; 0: none */
     _Atomic uint32_t closed;             /* nothing is recorded any more */
+    int32_t parent;                      /* of the process, when it took this memory */
     _Atomic uint32_t images;             /* programs seen; 0: no process uses this memory yet */
     _Atomic uint32_t used;               /* slots from this one on were never used */
     _Atomic uint32_t lost;               /* threads without a slot */

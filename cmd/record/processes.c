@@ -294,7 +294,6 @@ static void add_process(processes *p, uint32_t number, int32_t pid)
     recorded *r = new_process(p, number, pid);
     if (!r)
         return;
-    r->source.parent = parent_of(pid);
     r->descends = descends_from(pid, getpid());
     r->fd = (int)syscall(SYS_pidfd_open, pid, 0);
 }
@@ -345,6 +344,7 @@ static void begin_trace(processes *p, recorded *r)
     source_take(&r->source);
     if (source_begin(&r->source) == 0)
         return;
+    r->source.parent = r->source.shared->parent;
     r->state = RECORDED_LIVES;
     if (!open_child(p, r)) {
         source_end(&r->source);
