@@ -46,11 +46,15 @@ static void take_slot(steps *s)
         s->ring->used = SLOTS;
 }
 
-static void put(steps *s, ring_record record)
+static void put_in(ring_slot *slot, ring_record record)
 {
-    ring_slot *slot = next_slot(s);
     slot->records[slot->head % RING_RECORDS] = record;
     slot->head++;
+}
+
+static void put(steps *s, ring_record record)
+{
+    put_in(next_slot(s), record);
 }
 
 static void put_record(steps *s)
@@ -63,6 +67,32 @@ static void put_record(steps *s)
                          .flags = (uint16_t)next(s, 1),
                          .stack = (uint16_t)(next(s, 1) % 4),
                          .object = next(s, type == RING_DELAY ? 3 : 1)});
+}
+
+/* What a file descriptor is, and a call that reads from it, writes to it or polls. */
+static void put_descriptor(steps *s)
+{
+    static const uint8_t kinds[] = {RING_POLL, RING_NETWORK, RING_RECEIVE, RING_SEND, RING_NO_WAIT};
+    ring_slot *slot = next_slot(s);
+    ring_descriptor d = {.type = next(s, 1) % (RING_FD_SOCKET + 2)};
+    const uint16_t fd = (uint16_t)(next(s, 1) % 4),
+                   parts = (uint16_t)(next(s, 1) % (RING_FD_PARTS + 1));
+    char *const members[] = {d.is.socket.own, d.is.socket.peer};
+    for (unsigned i = 0; i < 2; i++) {
+        const uint64_t address = next(s, 3);
+        memcpy(members[i], &address, sizeof address);
+    }
+    for (uint16_t n = 0; n < parts; n++) {
+        ring_record part = {
+            .time = s->time, .type = RING_FD, .kind = (uint8_t)n, .flags = fd, .stack = parts};
+        memcpy(&part.object, (const char *)&d + n * sizeof part.object, sizeof part.object);
+        put_in(slot, part);
+    }
+    s->time += next(s, 1) * 1000;
+    put_in(slot, (ring_record){.time = s->time,
+                               .type = RING_BLOCK,
+                               .kind = kinds[next(s, 1) % sizeof kinds],
+                               .object = fd | (next(s, 1) & 3) * RING_FROM});
 }
 
 static void put_any(steps *s)
@@ -116,6 +146,7 @@ static void run(steps *s, source *from, replay *r)
             replay_until(r, until, until - next(s, 1) * 1000);
             break;
         }
+        case 4: put_descriptor(s); break;
         default: put_record(s); break;
         }
     }

@@ -66,7 +66,7 @@ static ring_kind splice_kind(int fd, ring_kind pipe, unsigned how)
         bool waits = kind == RING_RECEIVE || kind == RING_NETWORK;                                 \
         if (!waits)                                                                                \
             kind = splice_kind(to, RING_SEND, how);                                                \
-        bool recorded = trace_call(kind, FD(waits ? from : to));                                   \
+        bool recorded = trace_call(kind, waits ? FROM(from) : TO(to));                             \
         ssize_t returned = REAL(name) arguments;                                                   \
         trace_resume(recorded, RING_DONE);                                                         \
         return returned;                                                                           \

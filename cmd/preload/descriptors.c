@@ -98,19 +98,36 @@ void trace_fds_forget(void)
     most_named = 0;
 }
 
-/* The address of a socket, if it has one. */
-static size_t put_address(const struct sockaddr_storage *address, socklen_t size, char tag,
-                          char bytes[RING_FD_SIZE])
+typedef int address_of(int, struct sockaddr *, socklen_t *);
+
+/* Returns the number of bytes of an address of the socket; 0: it has none, or a longer one. */
+static size_t put_address(address_of *find, int fd, char *to, size_t room)
 {
-    if (size <= sizeof address->ss_family)
+    struct sockaddr_storage address;
+    socklen_t size = sizeof address;
+    if (find(fd, (struct sockaddr *)&address, &size) != 0 || size > room)
         return 0;
-    size = size < RING_FD_SIZE - 1 ? size : RING_FD_SIZE - 1;
-    bytes[0] = tag;
-    memcpy(bytes + 1, address, size);
-    return 1 + size;
+    memcpy(to, &address, size);
+    return size;
 }
 
-static size_t put_link(int fd, char bytes[RING_FD_SIZE])
+/* Returns the number of bytes that are used; 0: it is no socket. */
+static size_t describe_socket(int fd, ring_descriptor *d)
+{
+    struct stat status;
+    if (fstat(fd, &status) != 0 || !S_ISSOCK(status.st_mode))
+        return 0;
+    size_t used = put_address(getpeername, fd, d->is.socket.peer, RING_ADDRESS);
+    d->type = used > 0 ? RING_FD_CONNECTED : RING_FD_SOCKET;
+    if (used == 0)
+        used = put_address(getsockname, fd, d->is.socket.peer, RING_ADDRESS);
+    else
+        put_address(getsockname, fd, d->is.socket.own, RING_INET_ADDRESS);
+    d->is.socket.inode = status.st_ino;
+    return offsetof(ring_descriptor, is.socket.peer) + used;
+}
+
+static size_t describe_file(int fd, ring_descriptor *d)
 {
     char path[32] = "/proc/self/fd/";
     size_t digits = 1, length = strlen(path);
@@ -118,26 +135,18 @@ static size_t put_link(int fd, char bytes[RING_FD_SIZE])
         digits++;
     for (size_t i = digits; i > 0; i--, fd /= 10)
         path[length + i - 1] = (char)('0' + fd % 10);
-    const ssize_t size = readlink(path, bytes + 1, RING_FD_SIZE - 1);
-    if (size <= 0)
-        return 0;
-    bytes[0] = RING_FD_LINK;
-    return 1 + (size_t)size;
+    const ssize_t size = readlink(path, d->is.link, RING_LINK);
+    d->type = size > 0 ? RING_FD_FILE : RING_FD_UNKNOWN;
+    return offsetof(ring_descriptor, is.link) + (size > 0 ? (size_t)size : 0);
 }
 
-size_t trace_fd_name(int fd, char bytes[RING_FD_SIZE])
+size_t trace_fd_describe(int fd, ring_descriptor *d)
 {
-    struct sockaddr_storage address;
-    socklen_t size = sizeof address;
     int error = errno;
-    size_t used = 0;
-    memset(bytes, 0, RING_FD_SIZE);
-    if (getpeername(fd, (struct sockaddr *)&address, &size) == 0)
-        used = put_address(&address, size, RING_FD_PEER, bytes);
-    else if (errno == ENOTCONN && getsockname(fd, (struct sockaddr *)&address, &size) == 0)
-        used = put_address(&address, size, RING_FD_OWN, bytes);
+    memset(d, 0, sizeof *d);
+    size_t used = describe_socket(fd, d);
     if (used == 0)
-        used = put_link(fd, bytes);
+        used = describe_file(fd, d);
     errno = error;
-    return used > 0 ? used : 1;
+    return used;
 }

@@ -42,15 +42,17 @@ typedef int trace_main(int, char **, char **);
 /* The C library reads the time itself too: reading it here is no new fault. */
 #define POLL_TIME(t, part) UNLESS((t) && (t)->tv_sec == 0 && (t)->part == 0, RING_POLL)
 #define QUEUE(fd, kind)    UNLESS(trace_is_nonblocking(fd), kind)
-#define FD(fd)             (uint64_t)(fd)
+#define FD(fd)             (uint64_t)(uint32_t)(fd)
+#define FROM(fd)           (RING_FROM | FD(fd))
+#define TO(fd)             (RING_TO | FD(fd))
 #define SYSTEM(id)         (RING_OF_SYSTEM | (uint32_t)(id))
 #define BLOCKING_CALLS(X)                                                                          \
-    X(ssize_t, read, READ_FROM(fd), FD(fd), (int fd, void *p, size_t n), (fd, p, n))               \
-    X(ssize_t, __read_chk, READ_FROM(fd), FD(fd), (int fd, void *p, size_t n, size_t room),        \
+    X(ssize_t, read, READ_FROM(fd), FROM(fd), (int fd, void *p, size_t n), (fd, p, n))             \
+    X(ssize_t, __read_chk, READ_FROM(fd), FROM(fd), (int fd, void *p, size_t n, size_t room),      \
       (fd, p, n, room))                                                                            \
-    X(ssize_t, readv, READ_FROM(fd), FD(fd), (int fd, const struct iovec *v, int n), (fd, v, n))   \
-    X(ssize_t, write, WRITE_TO(fd), FD(fd), (int fd, const void *p, size_t n), (fd, p, n))         \
-    X(ssize_t, writev, WRITE_TO(fd), FD(fd), (int fd, const struct iovec *v, int n), (fd, v, n))   \
+    X(ssize_t, readv, READ_FROM(fd), FROM(fd), (int fd, const struct iovec *v, int n), (fd, v, n)) \
+    X(ssize_t, write, WRITE_TO(fd), TO(fd), (int fd, const void *p, size_t n), (fd, p, n))         \
+    X(ssize_t, writev, WRITE_TO(fd), TO(fd), (int fd, const struct iovec *v, int n), (fd, v, n))   \
     X(ssize_t, pread, RING_FILE, FD(fd), (int fd, void *p, size_t n, off_t at), (fd, p, n, at))    \
     X(ssize_t, pread64, RING_FILE, FD(fd), (int fd, void *p, size_t n, off64_t at),                \
       (fd, p, n, at))                                                                              \
@@ -68,35 +70,36 @@ typedef int trace_main(int, char **, char **);
       (fd, v, n, at))                                                                              \
     X(int, fsync, RING_FILE, FD(fd), (int fd), (fd))                                               \
     X(int, fdatasync, RING_FILE, FD(fd), (int fd), (fd))                                           \
-    X(ssize_t, sendfile, WRITE_TO(to), FD(to), (int to, int from, off_t *at, size_t n),            \
+    X(ssize_t, sendfile, WRITE_TO(to), TO(to), (int to, int from, off_t *at, size_t n),            \
       (to, from, at, n))                                                                           \
-    X(ssize_t, sendfile64, WRITE_TO(to), FD(to), (int to, int from, off64_t *at, size_t n),        \
+    X(ssize_t, sendfile64, WRITE_TO(to), TO(to), (int to, int from, off64_t *at, size_t n),        \
       (to, from, at, n))                                                                           \
-    X(ssize_t, recv, MESSAGE(fd, how), FD(fd), (int fd, void *p, size_t n, int how),               \
+    X(ssize_t, recv, MESSAGE(fd, how), FROM(fd), (int fd, void *p, size_t n, int how),             \
       (fd, p, n, how))                                                                             \
-    X(ssize_t, __recv_chk, MESSAGE(fd, how), FD(fd),                                               \
+    X(ssize_t, __recv_chk, MESSAGE(fd, how), FROM(fd),                                             \
       (int fd, void *p, size_t n, size_t room, int how), (fd, p, n, room, how))                    \
-    X(ssize_t, recvfrom, MESSAGE(fd, how), FD(fd),                                                 \
+    X(ssize_t, recvfrom, MESSAGE(fd, how), FROM(fd),                                               \
       (int fd, void *p, size_t n, int how, __SOCKADDR_ARG a, socklen_t *size),                     \
       (fd, p, n, how, a, size))                                                                    \
-    X(ssize_t, __recvfrom_chk, MESSAGE(fd, how), FD(fd),                                           \
+    X(ssize_t, __recvfrom_chk, MESSAGE(fd, how), FROM(fd),                                         \
       (int fd, void *p, size_t n, size_t room, int how, __SOCKADDR_ARG a, socklen_t *size),        \
       (fd, p, n, room, how, a, size))                                                              \
-    X(ssize_t, recvmsg, MESSAGE(fd, how), FD(fd), (int fd, struct msghdr *m, int how),             \
+    X(ssize_t, recvmsg, MESSAGE(fd, how), FROM(fd), (int fd, struct msghdr *m, int how),           \
       (fd, m, how))                                                                                \
-    X(int, recvmmsg, MESSAGE(fd, how), FD(fd),                                                     \
+    X(int, recvmmsg, MESSAGE(fd, how), FROM(fd),                                                   \
       (int fd, struct mmsghdr *m, unsigned n, int how, struct timespec *t), (fd, m, n, how, t))    \
-    X(ssize_t, send, MESSAGE(fd, how), FD(fd), (int fd, const void *p, size_t n, int how),         \
+    X(ssize_t, send, MESSAGE(fd, how), TO(fd), (int fd, const void *p, size_t n, int how),         \
       (fd, p, n, how))                                                                             \
-    X(ssize_t, sendto, MESSAGE(fd, how), FD(fd),                                                   \
+    X(ssize_t, sendto, MESSAGE(fd, how), TO(fd),                                                   \
       (int fd, const void *p, size_t n, int how, __CONST_SOCKADDR_ARG a, socklen_t size),          \
       (fd, p, n, how, a, size))                                                                    \
-    X(ssize_t, sendmsg, MESSAGE(fd, how), FD(fd), (int fd, const struct msghdr *m, int how),       \
+    X(ssize_t, sendmsg, MESSAGE(fd, how), TO(fd), (int fd, const struct msghdr *m, int how),       \
       (fd, m, how))                                                                                \
-    X(int, sendmmsg, MESSAGE(fd, how), FD(fd), (int fd, struct mmsghdr *m, unsigned n, int how),   \
+    X(int, sendmmsg, MESSAGE(fd, how), TO(fd), (int fd, struct mmsghdr *m, unsigned n, int how),   \
       (fd, m, n, how))                                                                             \
-    X(int, accept, SOCKET(fd), FD(fd), (int fd, __SOCKADDR_ARG a, socklen_t *size), (fd, a, size)) \
-    X(int, accept4, SOCKET(fd), FD(fd), (int fd, __SOCKADDR_ARG a, socklen_t *size, int how),      \
+    X(int, accept, SOCKET(fd), FROM(fd), (int fd, __SOCKADDR_ARG a, socklen_t *size),              \
+      (fd, a, size))                                                                               \
+    X(int, accept4, SOCKET(fd), FROM(fd), (int fd, __SOCKADDR_ARG a, socklen_t *size, int how),    \
       (fd, a, size, how))                                                                          \
     X(int, poll, POLL_MS(ms), 0, (struct pollfd * f, nfds_t n, int ms), (f, n, ms))                \
     X(int, __poll_chk, POLL_MS(ms), 0, (struct pollfd * f, nfds_t n, int ms, size_t room),         \
@@ -152,15 +155,15 @@ typedef int trace_main(int, char **, char **);
       (int id, const void *m, size_t n, int how), (id, m, n, how))                                 \
     X(ssize_t, msgrcv, UNLESS((how)&IPC_NOWAIT, RING_RECEIVE), SYSTEM(id),                         \
       (int id, void *m, size_t n, long type, int how), (id, m, n, type, how))                      \
-    X(int, mq_send, QUEUE(fd, RING_SEND), FD(fd), (mqd_t fd, const char *m, size_t n, unsigned p), \
+    X(int, mq_send, QUEUE(fd, RING_SEND), TO(fd), (mqd_t fd, const char *m, size_t n, unsigned p), \
       (fd, m, n, p))                                                                               \
-    X(int, mq_timedsend, QUEUE(fd, RING_SEND), FD(fd),                                             \
+    X(int, mq_timedsend, QUEUE(fd, RING_SEND), TO(fd),                                             \
       (mqd_t fd, const char *m, size_t n, unsigned p, const struct timespec *t), (fd, m, n, p, t)) \
-    X(ssize_t, mq_receive, QUEUE(fd, RING_RECEIVE), FD(fd),                                        \
+    X(ssize_t, mq_receive, QUEUE(fd, RING_RECEIVE), FROM(fd),                                      \
       (mqd_t fd, char *m, size_t n, unsigned *p), (fd, m, n, p))                                   \
-    X(ssize_t, mq_timedreceive, QUEUE(fd, RING_RECEIVE), FD(fd),                                   \
+    X(ssize_t, mq_timedreceive, QUEUE(fd, RING_RECEIVE), FROM(fd),                                 \
       (mqd_t fd, char *m, size_t n, unsigned *p, const struct timespec *t), (fd, m, n, p, t))      \
-    X(ssize_t, vmsplice, UNLESS((how)&SPLICE_F_NONBLOCK, WRITE_TO(fd)), FD(fd),                    \
+    X(ssize_t, vmsplice, UNLESS((how)&SPLICE_F_NONBLOCK, WRITE_TO(fd)), TO(fd),                    \
       (int fd, const struct iovec *v, size_t n, unsigned how), (fd, v, n, how))                    \
     X(int, aio_suspend, RING_POLL, 0,                                                              \
       (const struct aiocb *const list[], int n, const struct timespec *t), (list, n, t))           \

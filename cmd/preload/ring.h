@@ -31,8 +31,10 @@ enum {
     RING_PATH = 256,      /* bytes */
     RING_NAME_SIZE = 16,  /* bytes, see pthread_setname_np(3) */
     RING_FDS = 4096,      /* descriptors of a process of which what they are is recorded */
-    RING_FD_SIZE = 128,   /* bytes of that */
-    RING_PERIODS = 64,    /* that one sample may stand for */
+    RING_LINK = 152,
+    RING_INET_ADDRESS = 32,
+    RING_ADDRESS = 112, /* of any socket */
+    RING_PERIODS = 64,  /* that one sample may stand for */
 };
 
 /* The environment variable with the path of a ring_session. */
@@ -69,8 +71,8 @@ typedef enum ring_type {
                        flags: 1: it mostly waited, in a way that is not seen, 0: it was runnable */
     RING_SAMPLE,    /* the thread executes what the stack says, whose first PC is as if it had
                        returned there; flags: periods since the last sample */
-    RING_FD,        /* object: bytes of what the file descriptor `flags` is, from number 8 * `kind`
-                       on: a ring_fd and what follows */
+    RING_FD,        /* object: part `kind` of the ring_descriptor of the file descriptor `flags`,
+                       of which the first `stack` parts are recorded, one after the other */
     RING_NAME,      /* object: characters of the thread's name from number 8 * `kind` on */
 } ring_type;
 
@@ -87,8 +89,8 @@ typedef enum ring_kind {
     RING_SLEEP,
     RING_POLL,
     RING_SIGNAL,
-    /* Calls that may return at once; the object is a file descriptor, or of System V an id with
-     * RING_OF_SYSTEM. */
+    /* Calls that may return at once; the object is a file descriptor, with RING_FROM or RING_TO if
+     * the call reads or writes, or of System V an id with RING_OF_SYSTEM. */
     RING_NETWORK,
     RING_RECEIVE, /* from a pipe or a message queue */
     RING_SEND,
@@ -114,13 +116,35 @@ typedef enum ring_wait {
 } ring_wait;
 
 #define RING_OF_SYSTEM (UINT64_C(1) << 32)
+#define RING_FROM      (UINT64_C(1) << 33)
+#define RING_TO        (UINT64_C(1) << 34)
 
-/* 0: it is not known what a file descriptor is. */
-typedef enum ring_fd {
-    RING_FD_LINK = 1, /* as in /proc/self/fd, up to the first NUL */
-    RING_FD_PEER,     /* a socket: the address of the peer, a struct sockaddr */
-    RING_FD_OWN,      /* a socket that is not connected: its own address */
-} ring_fd;
+static inline uint32_t ring_fd(uint64_t object)
+{
+    return (uint32_t)object;
+}
+
+typedef enum ring_fd_type {
+    RING_FD_UNKNOWN = 0,
+    RING_FD_FILE,      /* or anything else that is no socket */
+    RING_FD_CONNECTED, /* a socket with a peer */
+    RING_FD_SOCKET,    /* another one */
+} ring_fd_type;
+
+/* What a file descriptor is. Addresses are each a struct sockaddr. */
+typedef struct ring_descriptor {
+    uint64_t type; /* ring_fd_type */
+    union {
+        char link[RING_LINK]; /* as in /proc/self/fd, up to the first NUL or the end */
+        struct {
+            uint64_t inode;              /* of the socket; 0: unknown */
+            char own[RING_INET_ADDRESS]; /* address; zeros: it has none, or a longer one */
+            char peer[RING_ADDRESS];     /* address of the peer, or if there is none, its own */
+        } socket;
+    } is;
+} ring_descriptor;
+
+enum { RING_FD_PARTS = sizeof(ring_descriptor) / sizeof(uint64_t) };
 
 typedef struct ring_record {
     uint64_t time;

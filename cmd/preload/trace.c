@@ -499,19 +499,23 @@ static uint32_t holder_of(uint8_t kind, uint64_t object)
     return 0;
 }
 
-/* Whether it is a wait for a file descriptor, of which what it is is recorded. */
-static inline bool has_name(const ring_record *wait)
+/* Whether it is a call for which it is recorded what its file descriptor is: it may wait, or end
+ * the wait of another thread. */
+static inline bool uses_fd(const ring_record *call)
 {
-    return wait->kind >= RING_NETWORK && wait->kind <= RING_FILE_LOCK && wait->object < RING_FDS;
+    return ((call->kind >= RING_NETWORK && call->kind <= RING_FILE_LOCK) ||
+            (call->kind == RING_NO_WAIT && call->object & (RING_FROM | RING_TO))) &&
+           !(call->object & RING_OF_SYSTEM) && ring_fd(call->object) < RING_FDS;
 }
 
 __attribute__((noinline)) static void put_fd(ring_slot *slot, int fd)
 {
-    char bytes[RING_FD_SIZE];
-    const size_t size = trace_fd_name(fd, bytes);
-    for (size_t n = 0; n * sizeof(uint64_t) < size; n++) {
-        ring_record part = {.type = RING_FD, .kind = (uint8_t)n, .flags = (uint16_t)fd};
-        memcpy(&part.object, bytes + n * sizeof part.object, sizeof part.object);
+    ring_descriptor d;
+    const size_t parts = (trace_fd_describe(fd, &d) + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+    for (size_t n = 0; n < parts; n++) {
+        ring_record part = {
+            .type = RING_FD, .kind = (uint8_t)n, .flags = (uint16_t)fd, .stack = (uint16_t)parts};
+        memcpy(&part.object, (const char *)&d + n * sizeof part.object, sizeof part.object);
         put_record(slot, part);
     }
     trace_fd_set_named(fd);
@@ -523,8 +527,8 @@ static bool block(ring_record wait, bool counted, void *leaf, const uintptr_t *f
     if (!slot)
         return false;
     wait.stack = stack_and_off(slot, leaf, frame);
-    if (has_name(&wait) && UNLIKELY(!trace_fd_is_named((int)wait.object)))
-        put_fd(slot, (int)wait.object);
+    if (uses_fd(&wait) && UNLIKELY(!trace_fd_is_named((int)ring_fd(wait.object))))
+        put_fd(slot, (int)ring_fd(wait.object));
     if (wait.kind == RING_SEM && trace_is_shared((const void *)(uintptr_t)wait.object))
         wait.flags |= RING_SHARED;
     const uint32_t holder = holder_of(wait.kind, wait.object);

@@ -144,8 +144,8 @@ void trace_fds_changed(unsigned first, unsigned last);
 
 /* Whether what the descriptor, below RING_FDS, is was recorded. */
 bool trace_fd_is_named(int fd);
-/* What it is, for RING_FD. Returns the number of bytes. */
-size_t trace_fd_name(int fd, char bytes[RING_FD_SIZE]);
+/* What it is, for RING_FD. Returns the number of bytes that are used. */
+size_t trace_fd_describe(int fd, ring_descriptor *d);
 /* That was recorded. */
 void trace_fd_set_named(int fd);
 /* In a child: nothing was recorded. */

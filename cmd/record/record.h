@@ -281,13 +281,18 @@ typedef struct stack {
 typedef struct thread thread;
 typedef struct source source;
 
+typedef struct descriptor descriptor;
+
 /* A record of a thread. */
 typedef struct item {
     ring_record record;
     const stack *stack; /* NULL: none */
-    thread *other;      /* of RING_CREATE: the thread that is created */
-    uint64_t key;       /* of the object, see names_key */
-    uint64_t delay;     /* of RING_RESUME: of RING_DELAY; UNKNOWN_DELAY: there is none */
+    union {
+        thread *other;          /* of RING_CREATE: the thread that is created */
+        descriptor *descriptor; /* of RING_FD: what the file descriptor is; owned */
+    };
+    uint64_t key;   /* of the object, see names_key */
+    uint64_t delay; /* of RING_RESUME: of RING_DELAY; UNKNOWN_DELAY: there is none */
 } item;
 
 #define UNKNOWN_DELAY UINT64_MAX
@@ -313,7 +318,8 @@ struct thread {
     uint64_t busy_since; /* ... with that head; 0: it is not */
     item *items;         /* not replayed yet: from first to end */
     size_t first, end, capacity;
-    stack *building; /* its frames are being taken */
+    stack *building;    /* its frames are being taken */
+    descriptor *naming; /* its parts are being taken */
     const stack *stacks[RING_STACKS];
     uint64_t self;  /* its pthread_t; 0: not known */
     uint64_t delay; /* of RING_DELAY, if that was the last record; else UNKNOWN_DELAY */
@@ -359,8 +365,8 @@ struct source {
     size_t count, capacity;
     stack **stacks; /* all different ones */
     size_t stack_count, stack_capacity;
-    gt_lookup known;           /* of stacks */
-    char (*fds)[RING_FD_SIZE]; /* what file descriptors are, see RING_FD; of objects.c */
+    gt_lookup known;  /* of stacks */
+    descriptor **fds; /* what file descriptors are, NULL: unknown; of descriptors.c */
     size_t fd_count;
     bool failed; /* memory is refused */
     /* Of replay.c. */
@@ -448,15 +454,32 @@ typedef struct replay_losses {
 
 replay_losses replay_lost(const replay *r);
 
+/* ---- descriptors.c --------------------------------------------------------------------------- */
+
+enum { DESCRIPTOR_TEXT = RING_LINK + 16 }; /* bytes */
+
+struct descriptor {
+    ring_descriptor is;
+    /* The two ends of the channel, equal for a pipe or queue; 0: not known. Others differ from
+     * them, in all processes. */
+    uint64_t own, peer;
+};
+
+/* Finds the ends of the channel of that file descriptor of the process. */
+void descriptor_find_ends(descriptor *d, int32_t pid, uint16_t fd);
+/* Whether what is written to one is read from the other. */
+bool descriptors_are_ends(const descriptor *a, const descriptor *b);
+/* Writes what it is, after its number; returns the number of bytes. */
+int descriptor_put(const descriptor *d, char text[DESCRIPTOR_TEXT]);
+/* From now on the file descriptor of the process is that, which is owned. */
+void descriptors_set(source *s, uint16_t fd, descriptor *d);
+/* What that of the RING_BLOCK is; NULL: it is of none, or of an unknown one. */
+const descriptor *descriptors_of(const source *s, const ring_record *call);
+
 /* ---- objects.c ------------------------------------------------------------------------------- */
 
 /* The thread with that id that has begun and lives; NULL: none. */
 thread *objects_thread(const source *s, uint64_t tid);
-/* What a file descriptor is, according to that RING_FD. */
-void objects_name_fd(source *s, const ring_record *part);
-/* What identifies the pipe or message queue of that RING_BLOCK, also in other processes; at most
- * RING_FD_SIZE - 1 bytes. NULL: it is of none, or of an unknown one. */
-const char *objects_queue(const source *s, const ring_record *call);
 /* The thread, which runs, begins to wait according to that RING_BLOCK. */
 void objects_log_wait(const source *s, thread *t, const ring_record *wait);
 /* The thread, which runs, releases a lock that others may wait for. */

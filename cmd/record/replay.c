@@ -32,6 +32,32 @@ enum {
 #define GENERATION_NS      UINT64_C(1000000000)
 #define MOST_GENERATION_NS UINT64_C(10000000000)
 
+static gotrace_rec_reason reason_of(ring_kind kind)
+{
+    switch (kind) {
+    case RING_MUTEX:
+    case RING_READ_LOCK:
+    case RING_WRITE_LOCK:
+    case RING_SEM:
+    case RING_BARRIER:
+    case RING_FUTEX:
+    case RING_FILE_LOCK:
+    case RING_SYSTEM_SEM: return GOTRACE_REC_SYNC;
+    case RING_COND: return GOTRACE_REC_COND;
+    case RING_SLEEP: return GOTRACE_REC_SLEEP;
+    case RING_POLL: return GOTRACE_REC_SELECT;
+    case RING_NETWORK: return GOTRACE_REC_NETWORK;
+    case RING_RECEIVE: return GOTRACE_REC_RECEIVE;
+    case RING_SEND: return GOTRACE_REC_SEND;
+    case RING_JOIN:
+    case RING_SIGNAL:
+    case RING_FILE:
+    case RING_CHILD:
+    case RING_NO_WAIT: break;
+    }
+    return GOTRACE_REC_BLOCK;
+}
+
 /* ---- waking ---------------------------------------------------------------------------------- */
 
 static const ring_record *next_record(const thread *t)
@@ -41,10 +67,11 @@ static const ring_record *next_record(const thread *t)
 }
 
 /* One that by the kernel is runnable only later waits again, for a mutex after a condition variable
- * for instance. */
+ * for instance, or for the rest of what it reads. */
 static void wake(replay *r, thread *by, thread *woken, const item *i)
 {
     const item *next = wakes_next(woken);
+    const bool of_lock = woken->wait.kind < RING_SLEEP;
     gotrace_rec_go_unpark(by->rec, woken->go, pcs_of(i), depth_of(i));
     woken->state = THREAD_WOKEN;
     woken->woken = r->now;
@@ -52,9 +79,11 @@ static void wake(replay *r, thread *by, thread *woken, const item *i)
         wakes_since(woken, next) <= r->now + AGAIN_NS)
         return;
     goroutine_resume(r, woken, r->now);
-    gotrace_rec_go_park(woken->rec, GOTRACE_REC_SYNC, NULL, 0);
+    gotrace_rec_go_park(woken->rec, of_lock ? GOTRACE_REC_SYNC : reason_of(woken->wait.kind), NULL,
+                        0);
     goroutine_release_proc(r, woken);
-    woken->wait = (ring_record){.time = r->now, .kind = RING_NO_WAIT};
+    if (of_lock)
+        woken->wait = (ring_record){.time = r->now, .kind = RING_NO_WAIT};
     woken->state = THREAD_WAITS;
 }
 
@@ -84,32 +113,6 @@ static void wake_some(replay *r, thread *by, const item *i)
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
-static gotrace_rec_reason reason_of(ring_kind kind)
-{
-    switch (kind) {
-    case RING_MUTEX:
-    case RING_READ_LOCK:
-    case RING_WRITE_LOCK:
-    case RING_SEM:
-    case RING_BARRIER:
-    case RING_FUTEX:
-    case RING_FILE_LOCK:
-    case RING_SYSTEM_SEM: return GOTRACE_REC_SYNC;
-    case RING_COND: return GOTRACE_REC_COND;
-    case RING_SLEEP: return GOTRACE_REC_SLEEP;
-    case RING_POLL: return GOTRACE_REC_SELECT;
-    case RING_NETWORK: return GOTRACE_REC_NETWORK;
-    case RING_RECEIVE: return GOTRACE_REC_RECEIVE;
-    case RING_SEND: return GOTRACE_REC_SEND;
-    case RING_JOIN:
-    case RING_SIGNAL:
-    case RING_FILE:
-    case RING_CHILD:
-    case RING_NO_WAIT: break;
-    }
-    return GOTRACE_REC_BLOCK;
-}
-
 /* Whether the call is never shown as waiting. */
 static bool is_system_call(uint8_t kind)
 {
@@ -136,7 +139,8 @@ static void block(replay *r, thread *t, const item *i)
         wake_kind(r, t, RING_BARRIER, i);
         return;
     }
-    thread *other = wakes_other_end(r, t, b);
+    wakes_note_reader(r, t, i);
+    thread *other = wakes_other_end(r, t, i);
     if (other)
         wake(r, t, other, i);
     bool quick = is_short(t, b);
@@ -270,6 +274,8 @@ static void replay_item(replay *r, thread *t, const item *i)
      * passed over. */
     r->late += r->now > LATE_NS && i->record.time < r->now - LATE_NS;
     raise_now(r, i->record.time);
+    if (i->record.type == RING_FD)
+        descriptors_set(t->of, i->record.flags, i->descriptor);
     if (i->record.type == RING_ATTACH || i->record.type == RING_START) {
         goroutine_begin(r, t, i);
         t->since = i->record.time;
@@ -307,7 +313,7 @@ static void replay_item(replay *r, thread *t, const item *i)
         if (r->version >= FIRST_LOGS)
             objects_log_release(t->of, t, i->record.object);
         break;
-    case RING_FD: objects_name_fd(t->of, &i->record); break;
+    case RING_FD:
     case RING_SELF:
     case RING_HOLDER:
     case RING_DELAY:
@@ -407,6 +413,7 @@ static void end_processes(replay *r, uint64_t until)
         }
         raise_now(r, s->process_ended);
         goroutine_end_process(r, s);
+        wakes_forget_readers(r, s);
         s->replayed = true;
         r->ending--;
         r->failed = r->failed || s->failed;
@@ -416,6 +423,12 @@ static void end_processes(replay *r, uint64_t until)
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
+static bool is_undecided(const replay *r, const thread *t, const item *i)
+{
+    return (i->record.type == RING_WAKE && wakes_undecided(r, t, i)) ||
+           (i->record.type == RING_BLOCK && wakes_end_undecided(r, t, i));
+}
+
 /* Replays the records of the first thread up to the first one of another one. Returns until; or an
  * earlier time, from which on it is not decided what happens. */
 static uint64_t replay_first(replay *r, thread *t, uint64_t next, uint64_t until, uint64_t decided)
@@ -424,11 +437,11 @@ static uint64_t replay_first(replay *r, thread *t, uint64_t next, uint64_t until
         end_generation(r, next_record(t)->time);
     do {
         item i = t->items[t->first];
-        if (i.record.type == RING_WAKE && i.record.time > decided && wakes_undecided(r, t, &i))
+        if (i.record.time > decided && is_undecided(r, t, &i))
             return i.record.time - 1;
         t->first++;
         replay_item(r, t, &i);
-        if (i.other)
+        if (i.record.type == RING_CREATE && i.other)
             i.other->named--;
     } while (t->first < t->end && next_record(t)->time <= next && next_record(t)->time <= until &&
              !r->names->wait.stops());

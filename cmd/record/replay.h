@@ -11,6 +11,15 @@ typedef struct proc {
     bool taken;
 } proc;
 
+/* The thread that read last from one end of a channel. */
+typedef struct reader {
+    uint64_t own, peer; /* see descriptor; 0: none */
+    const source *of;   /* NULL: none has, when the other end was written to */
+    uint64_t tid;
+} reader;
+
+enum { READERS = 1024 }; /* a power of two */
+
 struct replay {
     names *names;
     source **sources; /* of the processes that have not ended */
@@ -31,9 +40,10 @@ struct replay {
     proc *procs;
     unsigned proc_count, proc_capacity;
     out *to;
-    bool begun;  /* a thread has */
-    bool flies;  /* a flight recorder */
-    bool failed; /* memory is refused */
+    reader readers[READERS]; /* by hash of the end; others with the same hash replace it */
+    bool begun;              /* a thread has */
+    bool flies;              /* a flight recorder */
+    bool failed;             /* memory is refused */
 };
 
 /* All threads of all processes: for (walk w = {0}; (t = walk_on(r, &w));) */
@@ -101,8 +111,14 @@ bool wakes_can_wake(const thread *t, const source *of, uint64_t key);
 thread *wakes_find(const replay *r, const thread *by, const item *wake);
 /* Whether it is not known yet that the RING_WAKE let in a thread that waits for the lock. */
 bool wakes_undecided(const replay *r, const thread *by, const item *wake);
-/* The thread at the other end of a pipe or message queue that the call of the thread `by` wakes;
- * as above. */
-thread *wakes_other_end(const replay *r, const thread *by, const ring_record *call);
+/* The thread that the call of the thread `by` wakes at the other end of what it reads or writes; as
+ * above. One that polls is woken if it reads from there then. */
+thread *wakes_other_end(const replay *r, const thread *by, const item *call);
+/* Whether it is not known yet what the thread that reads from there does, which polls; if none has
+ * read from there, any thread that polls. */
+bool wakes_end_undecided(const replay *r, const thread *by, const item *call);
+/* Notes who reads from the ends of that channel. */
+void wakes_note_reader(replay *r, const thread *t, const item *call);
+void wakes_forget_readers(replay *r, const source *s);
 
 #endif

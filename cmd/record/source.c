@@ -67,8 +67,14 @@ bool source_open(source *s, int fd, int32_t pid, names *n, size_t *backlog)
 static void free_thread(source *s, thread *t)
 {
     *s->backlog -= sizeof *t + t->capacity * sizeof *t->items;
+    for (size_t i = t->first; i < t->end; i++)
+        if (t->items[i].record.type == RING_FD) {
+            *s->backlog -= sizeof *t->items[i].descriptor;
+            free(t->items[i].descriptor);
+        }
     free(t->items);
     free(t->building);
+    free(t->naming);
     free(t);
 }
 
@@ -79,6 +85,8 @@ void source_close(source *s)
     for (size_t i = 0; i < s->stack_count; i++)
         free(s->stacks[i]);
     free(s->threads);
+    for (size_t i = 0; i < s->fd_count; i++)
+        free(s->fds[i]);
     free(s->fds);
     free(s->stacks);
     gt_lookup_free(&s->known, gt_malloc());
@@ -219,7 +227,8 @@ static uint64_t key_of(const source *s, const thread *t, const ring_record *r)
     return key ? key : r->object & ~NAMES_SHARED;
 }
 
-static void add_item(source *s, thread *t, const ring_record *r)
+/* NULL: memory is refused. */
+static item *add_item(source *s, thread *t, const ring_record *r)
 {
     if (t->first > 0 && t->end == t->capacity) {
         memmove(t->items, t->items + t->first, (t->end - t->first) * sizeof *t->items);
@@ -228,7 +237,7 @@ static void add_item(source *s, thread *t, const ring_record *r)
     }
     const size_t before = t->capacity;
     if (!grow(s, (void **)&t->items, &t->capacity, t->end, sizeof *t->items))
-        return;
+        return NULL;
     *s->backlog += (t->capacity - before) * sizeof *t->items;
     item *i = &t->items[t->end++];
     *i = (item){
@@ -236,7 +245,31 @@ static void add_item(source *s, thread *t, const ring_record *r)
     t->delay = UNKNOWN_DELAY;
     if (r->type == RING_CREATE && (i->other = thread_at(s, r->flags)))
         i->other->named++;
+    return i;
 }
+
+/* ---- file descriptors ------------------------------------------------------------------------ */
+
+/* Of a part that is missing, what was there is zero. */
+static void take_part(source *s, thread *t, const ring_record *r)
+{
+    if (!t->naming && !(t->naming = calloc(1, sizeof *t->naming))) {
+        s->failed = true;
+        return;
+    }
+    memcpy((char *)&t->naming->is + r->kind * sizeof r->object, &r->object, sizeof r->object);
+    if (r->kind + 1 < r->stack)
+        return;
+    item *i = add_item(s, t, r);
+    if (!i)
+        return;
+    descriptor_find_ends(t->naming, s->pid, r->flags);
+    *s->backlog += sizeof *t->naming;
+    i->descriptor = t->naming;
+    t->naming = NULL;
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
 
 /* What is wrong with a record that was taken at that time; NULL: nothing. */
 static const char *check_record(const thread *t, const ring_record *r, uint64_t time)
@@ -267,7 +300,7 @@ static const char *check_record(const thread *t, const ring_record *r, uint64_t 
     case RING_SAMPLE:
         return r->flags <= RING_PERIODS ? NULL : "a sample stands for too many periods";
     case RING_FD:
-        return r->flags < RING_FDS && r->kind < RING_FD_SIZE / sizeof r->object
+        return r->flags < RING_FDS && r->stack <= RING_FD_PARTS && r->kind < r->stack
                    ? NULL
                    : "a file descriptor or its name is impossible";
     case RING_NAME:
@@ -296,6 +329,8 @@ static void take_records(source *s, thread *t, uint64_t head)
             t->self = r.object;
         else if (r.type == RING_DELAY)
             t->delay = r.object;
+        else if (r.type == RING_FD)
+            take_part(s, t, &r);
         else
             add_item(s, t, &r);
     }

@@ -3,7 +3,7 @@
  */
 #include "cmd/record/replay.h"
 
-#include <string.h>
+#include "core/hash.h"
 
 const item *wakes_next(const thread *t)
 {
@@ -92,24 +92,76 @@ bool wakes_undecided(const replay *r, const thread *by, const item *wake)
     return waits;
 }
 
-/* Whether it waits for what a call of that kind does at the other end. */
-static bool waits_at_end(const thread *t, uint8_t kind, const char *queue)
+/* ---- channels -------------------------------------------------------------------------------- */
+
+/* Whether a call reads or writes, that way, at the other end of what d is. */
+static bool is_other_end(const thread *t, const ring_record *call, uint64_t way,
+                         const descriptor *d)
 {
-    if (t->state != THREAD_WAITS || t->wait.kind != (kind == RING_SEND ? RING_RECEIVE : RING_SEND))
-        return false;
-    const char *other = objects_queue(t->of, &t->wait);
-    return other && strncmp(other, queue, RING_FD_SIZE - 1) == 0;
+    const descriptor *other = call->object & way ? descriptors_of(t->of, call) : NULL;
+    return other && descriptors_are_ends(d, other);
 }
 
-thread *wakes_other_end(const replay *r, const thread *by, const ring_record *call)
+/* Whether the thread became runnable before the call returned, or not much later, as far as that is
+ * known. It may seem to have become so before the call, if it waited for a processor when it began
+ * to wait. With its next record the thread `by` goes on after the call. */
+static bool runnable_with(const thread *t, const thread *by)
 {
-    const char *queue = objects_queue(by->of, call);
+    const item *next = wakes_next(t), *returns = wakes_next(by);
+    return next && (next->delay == UNKNOWN_DELAY || !returns ||
+                    wakes_since(t, next) <= returns->record.time + AGAIN_NS);
+}
+
+typedef enum reading { READS, READS_NOT, READS_UNKNOWN } reading;
+
+/* Whether the thread, which polls, then reads from the other end of what d is before it polls
+ * again. It may record only then what its file descriptor is. */
+static reading reads_next(const thread *t, const descriptor *d)
+{
+    const item *named = NULL;
+    for (size_t n = t->first; n < t->end; n++) {
+        const item *i = &t->items[n];
+        const ring_record *r = &i->record;
+        if (r->type == RING_END || (r->type == RING_BLOCK && r->kind == RING_POLL))
+            return READS_NOT;
+        if (r->type == RING_FD)
+            named = i;
+        else if (r->type == RING_BLOCK && r->object & RING_FROM &&
+                 (named && named->record.flags == ring_fd(r->object)
+                      ? descriptors_are_ends(d, named->descriptor)
+                      : is_other_end(t, r, RING_FROM, d)))
+            return READS;
+    }
+    return READS_UNKNOWN;
+}
+
+/* Whether it waits for what the call does at the other end of what d is. A thread that waits to
+ * send to a socket goes on when there is much room, which the first call that reads need not make.
+ */
+static bool waits_at_end(const thread *t, const thread *by, const item *call, const descriptor *d)
+{
+    const bool writes = call->record.object & RING_TO;
+    if (t->state != THREAD_WAITS)
+        return false;
+    if (t->wait.kind == RING_POLL)
+        return writes && reads_next(t, d) == READS;
+    return (t->wait.kind == RING_RECEIVE || t->wait.kind == RING_SEND ||
+            t->wait.kind == RING_NETWORK) &&
+           is_other_end(t, &t->wait, writes ? RING_FROM : RING_TO, d) &&
+           (t->wait.kind != RING_NETWORK || writes || runnable_with(t, by));
+}
+
+thread *wakes_other_end(const replay *r, const thread *by, const item *call)
+{
+    const descriptor *d = call->record.object & (RING_FROM | RING_TO)
+                              ? descriptors_of(by->of, &call->record)
+                              : NULL;
     thread *best = NULL, *t;
     uint64_t best_time = UINT64_MAX;
-    if (!queue)
+    if (!d || !d->own)
         return NULL;
     for (walk w = {0}; (t = walk_on(r, &w));) {
-        if (!waits_at_end(t, call->kind, queue))
+        if (!waits_at_end(t, by, call, d))
             continue;
         const item *next = wakes_next(t);
         const uint64_t time = next ? next->record.time : UINT64_MAX;
@@ -119,4 +171,54 @@ thread *wakes_other_end(const replay *r, const thread *by, const ring_record *ca
         }
     }
     return best;
+}
+
+/* ---- readers --------------------------------------------------------------------------------- */
+
+static size_t reader_at(uint64_t own, uint64_t peer)
+{
+    return gt_hash_add(gt_hash_seed(), own, peer) % READERS;
+}
+
+void wakes_note_reader(replay *r, const thread *t, const item *call)
+{
+    const descriptor *d = descriptors_of(t->of, &call->record);
+    if (!d || !d->own || !d->peer)
+        return;
+    if (call->record.object & RING_FROM)
+        r->readers[reader_at(d->own, d->peer)] = (reader){d->own, d->peer, t->of, t->tid};
+    reader *other = &r->readers[reader_at(d->peer, d->own)];
+    if (call->record.object & RING_TO && (other->own != d->peer || other->peer != d->own))
+        *other = (reader){d->peer, d->own, NULL, 0};
+}
+
+void wakes_forget_readers(replay *r, const source *s)
+{
+    for (size_t i = 0; i < READERS; i++)
+        if (r->readers[i].of == s)
+            r->readers[i] = (reader){0};
+}
+
+static bool is_undecided(const thread *t, const descriptor *d)
+{
+    return t->state == THREAD_WAITS && t->wait.kind == RING_POLL &&
+           reads_next(t, d) == READS_UNKNOWN;
+}
+
+bool wakes_end_undecided(const replay *r, const thread *by, const item *call)
+{
+    const descriptor *d = call->record.object & RING_TO ? descriptors_of(by->of, &call->record)
+                                                        : NULL;
+    if (!d || !d->own || !d->peer)
+        return false;
+    const reader *k = &r->readers[reader_at(d->peer, d->own)];
+    const thread *t;
+    if (k->own == d->peer && k->peer == d->own) {
+        t = k->of ? objects_thread(k->of, k->tid) : NULL;
+        return t && is_undecided(t, d);
+    }
+    for (walk w = {0}; (t = walk_on(r, &w));)
+        if (is_undecided(t, d))
+            return true;
+    return false;
 }

@@ -233,11 +233,12 @@ static void holder(ring *r)
 static void descriptors(ring *r)
 {
     for (uint16_t fd = 0; fd < RING_FDS; fd += RING_FDS / 5 + 1) {
-        for (uint8_t n = 0; n < RING_FD_SIZE / sizeof(uint64_t); n++)
+        for (uint8_t n = 0; n < RING_FD_PARTS; n++)
             put(r, (ring_record){.type = RING_FD,
                                  .kind = n,
                                  .flags = fd,
-                                 .object = n > 0 ? UINT64_MAX : UINT64_MAX << 8 | fd % 5});
+                                 .stack = RING_FD_PARTS,
+                                 .object = n > 0 ? UINT64_MAX : fd % 5});
         put(r, (ring_record){.type = RING_BLOCK, .kind = RING_NETWORK, .object = fd});
         put(r, (ring_record){.type = RING_BLOCK, .kind = RING_FILE_LOCK, .object = UINT64_MAX});
     }

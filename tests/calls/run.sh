@@ -64,14 +64,14 @@ mtx sync mtx_lock mtx_unlock
 cnd cond cnd_wait cnd_signal
 futex sync syscall syscall
 pipe chan_receive read write
-recv network recv
-readsocket network read
-poll select poll
-ppoll select ppoll
-select select select
-pselect select pselect
-epoll select epoll_wait
-epollp select epoll_pwait
+recv network recv send
+readsocket network read send
+poll select poll write
+ppoll select ppoll write
+select select select write
+pselect select pselect write
+epoll select epoll_wait write
+epollp select epoll_pwait write
 usleep sleep usleep
 nanosleep sleep nanosleep
 clocksleep sleep clock_nanosleep
@@ -89,7 +89,7 @@ mqtimedsend chan_send mq_timedsend mq_receive
 msgrcv chan_receive msgrcv
 msgsnd chan_send msgsnd
 splice chan_receive splice write
-splicesocket network splice
+splicesocket network splice send
 splicefile chan_send splice read
 tee chan_receive tee write
 vmsplice chan_send vmsplice read
