@@ -106,17 +106,18 @@ static uint64_t file_end(const char link[RING_LINK], int32_t pid, uint16_t fd)
                : end;
 }
 
+/* A Unix socket that is not connected has an end, too: datagrams may come from one that is. */
 void descriptor_find_ends(descriptor *d, int32_t pid, uint16_t fd)
 {
     const ring_descriptor *is = &d->is;
+    const bool connected = is->type == RING_FD_CONNECTED;
     d->own = d->peer = 0;
     if (is->type == RING_FD_FILE) {
         d->own = d->peer = file_end(is->is.link, pid, fd);
-    } else if (is->type == RING_FD_CONNECTED &&
-               address_of(is->is.socket.peer, RING_ADDRESS).any.sa_family == AF_UNIX) {
+    } else if (address_of(is->is.socket.peer, RING_ADDRESS).any.sa_family == AF_UNIX) {
         d->own = is->is.socket.inode;
-        d->peer = find_peer(d->own);
-    } else if (is->type == RING_FD_CONNECTED) {
+        d->peer = connected ? find_peer(d->own) : 0;
+    } else if (connected) {
         d->own = inet_end(is->is.socket.own, RING_INET_ADDRESS);
         d->peer = inet_end(is->is.socket.peer, RING_ADDRESS);
     }
