@@ -92,7 +92,7 @@ static void put_descriptor(steps *s)
     put_in(slot, (ring_record){.time = s->time,
                                .type = RING_BLOCK,
                                .kind = kinds[next(s, 1) % sizeof kinds],
-                               .object = fd | (next(s, 1) & 3) * RING_FROM});
+                               .object = fd | (next(s, 1) & 7) * RING_FROM});
 }
 
 static void put_any(steps *s)

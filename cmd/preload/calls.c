@@ -25,15 +25,20 @@ BLOCKING_CALLS(DECLARE)
     }
 BLOCKING_CALLS(DEFINE)
 
-/* Then the socket has another address. */
-EXPORT int connect(int fd, __CONST_SOCKADDR_ARG address, socklen_t size)
-{
-    bool recorded = trace_call(SOCKET(fd), FD(fd));
-    int returned = REAL(connect)(fd, address, size);
-    trace_resume(recorded, RING_DONE);
-    trace_fd_changed(fd);
-    return returned;
-}
+/* connection: the socket that is connected then, see trace_connected. */
+#define CONNECTING(name, way, parameters, arguments, connection)                                   \
+    EXPORT int name parameters                                                                     \
+    {                                                                                              \
+        bool recorded = trace_call(SOCKET(fd), RING_CONNECTS | way(fd));                           \
+        int returned = REAL(name) arguments;                                                       \
+        trace_resume(recorded, RING_DONE);                                                         \
+        trace_connected(connection);                                                               \
+        return returned;                                                                           \
+    }
+CONNECTING(connect, TO, (int fd, __CONST_SOCKADDR_ARG a, socklen_t size), (fd, a, size), fd)
+CONNECTING(accept, FROM, (int fd, __SOCKADDR_ARG a, socklen_t *size), (fd, a, size), returned)
+CONNECTING(accept4, FROM, (int fd, __SOCKADDR_ARG a, socklen_t *size, int how), (fd, a, size, how),
+           returned)
 
 #define CONTROLLING(name)                                                                          \
     EXPORT int name(int fd, int command, ...)                                                      \

@@ -97,10 +97,6 @@ typedef int trace_main(int, char **, char **);
       (fd, m, how))                                                                                \
     X(int, sendmmsg, MESSAGE(fd, how), TO(fd), (int fd, struct mmsghdr *m, unsigned n, int how),   \
       (fd, m, n, how))                                                                             \
-    X(int, accept, SOCKET(fd), FROM(fd), (int fd, __SOCKADDR_ARG a, socklen_t *size),              \
-      (fd, a, size))                                                                               \
-    X(int, accept4, SOCKET(fd), FROM(fd), (int fd, __SOCKADDR_ARG a, socklen_t *size, int how),    \
-      (fd, a, size, how))                                                                          \
     X(int, poll, POLL_MS(ms), 0, (struct pollfd * f, nfds_t n, int ms), (f, n, ms))                \
     X(int, __poll_chk, POLL_MS(ms), 0, (struct pollfd * f, nfds_t n, int ms, size_t room),         \
       (f, n, ms, room))                                                                            \
@@ -220,6 +216,8 @@ typedef int trace_main(int, char **, char **);
     X(int, cnd_signal, (cnd_t * c))                                                                \
     X(int, cnd_broadcast, (cnd_t * c))                                                             \
     X(int, connect, (int fd, __CONST_SOCKADDR_ARG a, socklen_t size))                              \
+    X(int, accept, (int fd, __SOCKADDR_ARG a, socklen_t *size))                                    \
+    X(int, accept4, (int fd, __SOCKADDR_ARG a, socklen_t *size, int how))                          \
     X(int, fcntl, (int fd, int command, ...))                                                      \
     X(int, fcntl64, (int fd, int command, ...))                                                    \
     X(ssize_t, splice, (int from, off64_t *at, int to, off64_t *to_at, size_t n, unsigned how))    \

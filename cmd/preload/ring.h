@@ -118,6 +118,9 @@ typedef enum ring_wait {
 #define RING_OF_SYSTEM (UINT64_C(1) << 32)
 #define RING_FROM      (UINT64_C(1) << 33)
 #define RING_TO        (UINT64_C(1) << 34)
+#define RING_CONNECTS                                                                              \
+    (UINT64_C(1) << 35) /* what it connects is a RING_FD after the RING_RESUME                     \
+                         */
 
 static inline uint32_t ring_fd(uint64_t object)
 {

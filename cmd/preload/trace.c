@@ -508,17 +508,23 @@ static inline bool uses_fd(const ring_record *call)
            !(call->object & RING_OF_SYSTEM) && ring_fd(call->object) < RING_FDS;
 }
 
-__attribute__((noinline)) static void put_fd(ring_slot *slot, int fd)
+static void put_descriptor(ring_slot *slot, int fd, const ring_descriptor *d, size_t size)
 {
-    ring_descriptor d;
-    const size_t parts = (trace_fd_describe(fd, &d) + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+    const size_t parts = (size + sizeof(uint64_t) - 1) / sizeof(uint64_t);
     for (size_t n = 0; n < parts; n++) {
         ring_record part = {
             .type = RING_FD, .kind = (uint8_t)n, .flags = (uint16_t)fd, .stack = (uint16_t)parts};
-        memcpy(&part.object, (const char *)&d + n * sizeof part.object, sizeof part.object);
+        memcpy(&part.object, (const char *)d + n * sizeof part.object, sizeof part.object);
         put_record(slot, part);
     }
     trace_fd_set_named(fd);
+}
+
+__attribute__((noinline)) static void put_fd(ring_slot *slot, int fd)
+{
+    ring_descriptor d;
+    const size_t size = trace_fd_describe(fd, &d);
+    put_descriptor(slot, fd, &d, size);
 }
 
 static bool block(ring_record wait, bool counted, void *leaf, const uintptr_t *frame)
@@ -573,6 +579,21 @@ void trace_resume(bool recorded, ring_result result)
         return;
     set_busy(slot, __builtin_frame_address(0));
     resume(slot, result);
+    set_busy(slot, NULL);
+}
+
+void trace_connected(int fd)
+{
+    ring_descriptor d;
+    trace_fd_changed(fd);
+    if (fd < 0 || fd >= RING_FDS)
+        return;
+    ring_slot *slot = enter(__builtin_frame_address(0));
+    if (!slot)
+        return;
+    const size_t size = trace_fd_describe(fd, &d);
+    if (d.type == RING_FD_CONNECTED)
+        put_descriptor(slot, fd, &d, size);
     set_busy(slot, NULL);
 }
 

@@ -34,6 +34,8 @@ bool trace_wait(ring_kind kind, uint64_t object, bool timed);
 bool trace_call(ring_kind kind, uint64_t object);
 /* It has ended. */
 void trace_resume(bool recorded, ring_result result);
+/* A socket is connected now, unless that is not complete; less than 0: none is. */
+void trace_connected(int fd);
 
 /* Threads that wait for the object are about to be woken. shared: see RING_WAKE. */
 void trace_wake_slow(uint64_t object, uint16_t count, uint8_t shared);

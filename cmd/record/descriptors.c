@@ -172,6 +172,8 @@ int descriptor_put(const descriptor *d, char text[DESCRIPTOR_TEXT])
 void descriptors_set(source *s, uint16_t fd, descriptor *d)
 {
     *s->backlog -= sizeof *d;
+    if (d->is.type == RING_FD_CONNECTED && !d->peer)
+        descriptor_find_ends(d, s->pid, fd); /* the connection may have been accepted by now */
     if (fd >= s->fd_count) {
         const size_t count = 2U * fd + 16;
         descriptor **grown = reallocarray(s->fds, count, sizeof *s->fds);
@@ -188,8 +190,19 @@ void descriptors_set(source *s, uint16_t fd, descriptor *d)
     s->fds[fd] = d;
 }
 
+/* Of other kinds the object is an address. */
+static bool is_of_fd(const ring_record *call)
+{
+    return call->kind >= RING_NETWORK && !(call->object & RING_OF_SYSTEM);
+}
+
 const descriptor *descriptors_of(const source *s, const ring_record *call)
 {
     const uint32_t fd = ring_fd(call->object);
-    return fd < s->fd_count && !(call->object & RING_OF_SYSTEM) ? s->fds[fd] : NULL;
+    return is_of_fd(call) && fd < s->fd_count ? s->fds[fd] : NULL;
+}
+
+uint64_t descriptor_use(const ring_record *call)
+{
+    return is_of_fd(call) ? call->object & (RING_FROM | RING_TO | RING_CONNECTS) : 0;
 }

@@ -475,6 +475,8 @@ int descriptor_put(const descriptor *d, char text[DESCRIPTOR_TEXT]);
 void descriptors_set(source *s, uint16_t fd, descriptor *d);
 /* What that of the RING_BLOCK is; NULL: it is of none, or of an unknown one. */
 const descriptor *descriptors_of(const source *s, const ring_record *call);
+/* RING_FROM, RING_TO and RING_CONNECTS, as far as they are of that RING_BLOCK. */
+uint64_t descriptor_use(const ring_record *call);
 
 /* ---- objects.c ------------------------------------------------------------------------------- */
 

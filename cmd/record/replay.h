@@ -11,10 +11,10 @@ typedef struct proc {
     bool taken;
 } proc;
 
-/* The thread that read last from one end of a channel. */
+/* The thread that read last what is written to one end of a channel. */
 typedef struct reader {
-    uint64_t own, peer; /* see descriptor; 0: none */
-    const source *of;   /* NULL: none has, when the other end was written to */
+    uint64_t end;     /* see descriptor.own, of the one that writes; 0: none */
+    const source *of; /* NULL: none had, when it was written to */
     uint64_t tid;
 } reader;
 

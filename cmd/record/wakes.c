@@ -94,12 +94,16 @@ bool wakes_undecided(const replay *r, const thread *by, const item *wake)
 
 /* ---- channels -------------------------------------------------------------------------------- */
 
-/* Whether a call reads or writes, that way, at the other end of what d is. */
-static bool is_other_end(const thread *t, const ring_record *call, uint64_t way,
-                         const descriptor *d)
+/* What a call of the thread uses, if number n is the record after it. Of a call that connects that
+ * is recorded when it has returned. NULL: it is not known, or not yet. */
+static const descriptor *end_of(const thread *t, const ring_record *call, size_t n)
 {
-    const descriptor *other = call->object & way ? descriptors_of(t->of, call) : NULL;
-    return other && descriptors_are_ends(d, other);
+    if (!(descriptor_use(call) & RING_CONNECTS))
+        return descriptors_of(t->of, call);
+    for (; n < t->end && t->items[n].record.type != RING_BLOCK; n++)
+        if (t->items[n].record.type == RING_FD)
+            return t->items[n].descriptor;
+    return NULL;
 }
 
 /* Whether the thread became runnable before the call returned, or not much later, as far as that is
@@ -118,27 +122,36 @@ enum { MOST_AHEAD = 4096 };
 
 typedef enum reading { READS, READS_NOT, READS_UNKNOWN } reading;
 
+/* As end_of, of the call that is number n. named: the last RING_FD before it, if that is ahead,
+ * too: a thread may record only then what the file descriptor is. */
+static const descriptor *end_ahead(const thread *t, size_t n, const item *named)
+{
+    const ring_record *call = &t->items[n].record;
+    return named && named->record.flags == ring_fd(call->object) &&
+                   !(descriptor_use(call) & RING_CONNECTS)
+               ? named->descriptor
+               : end_of(t, call, n + 1);
+}
+
 /* Whether the thread, which polls, then reads from the other end of what d is before it polls
- * again. It may record only then what its file descriptor is. */
+ * again. */
 static reading reads_next(const thread *t, const descriptor *d)
 {
     const item *named = NULL;
-    for (size_t n = t->first; n < t->end; n++) {
+    for (size_t n = t->first; n < t->end && n - t->first < MOST_AHEAD; n++) {
         const item *i = &t->items[n];
-        if (n - t->first == MOST_AHEAD)
-            return READS_NOT;
         const ring_record *r = &i->record;
         if (r->type == RING_END || (r->type == RING_BLOCK && r->kind == RING_POLL))
             return READS_NOT;
         if (r->type == RING_FD)
             named = i;
-        else if (r->type == RING_BLOCK && r->object & RING_FROM &&
-                 (named && named->record.flags == ring_fd(r->object)
-                      ? descriptors_are_ends(d, named->descriptor)
-                      : is_other_end(t, r, RING_FROM, d)))
+        if (r->type != RING_BLOCK || !(descriptor_use(r) & RING_FROM))
+            continue;
+        const descriptor *end = end_ahead(t, n, named);
+        if (end && descriptors_are_ends(d, end))
             return READS;
     }
-    return READS_UNKNOWN;
+    return t->end - t->first < MOST_AHEAD ? READS_UNKNOWN : READS_NOT;
 }
 
 /* Whether it waits for what the call does at the other end of what d is. A thread that waits to
@@ -146,22 +159,22 @@ static reading reads_next(const thread *t, const descriptor *d)
  */
 static bool waits_at_end(const thread *t, const thread *by, const item *call, const descriptor *d)
 {
-    const bool writes = call->record.object & RING_TO;
+    const bool writes = descriptor_use(&call->record) & RING_TO;
     if (t->state != THREAD_WAITS)
         return false;
     if (t->wait.kind == RING_POLL)
         return writes && reads_next(t, d) == READS;
-    return (t->wait.kind == RING_RECEIVE || t->wait.kind == RING_SEND ||
-            t->wait.kind == RING_NETWORK) &&
-           is_other_end(t, &t->wait, writes ? RING_FROM : RING_TO, d) &&
+    const descriptor *end = descriptor_use(&t->wait) & (writes ? RING_FROM : RING_TO)
+                                ? end_of(t, &t->wait, t->first)
+                                : NULL;
+    return end && descriptors_are_ends(d, end) &&
            (t->wait.kind != RING_NETWORK || writes || runnable_with(t, by));
 }
 
 thread *wakes_other_end(const replay *r, const thread *by, const item *call)
 {
-    const descriptor *d = call->record.object & (RING_FROM | RING_TO)
-                              ? descriptors_of(by->of, &call->record)
-                              : NULL;
+    const descriptor *d = descriptor_use(&call->record) ? end_of(by, &call->record, by->first)
+                                                        : NULL;
     thread *best = NULL, *t;
     uint64_t best_time = UINT64_MAX;
     if (!d || !d->own)
@@ -181,21 +194,21 @@ thread *wakes_other_end(const replay *r, const thread *by, const item *call)
 
 /* ---- readers --------------------------------------------------------------------------------- */
 
-static size_t reader_at(uint64_t own, uint64_t peer)
+static size_t reader_at(uint64_t end)
 {
-    return gt_hash_add(gt_hash_seed(), own, peer) % READERS;
+    return gt_hash(gt_hash_seed(), end) % READERS;
 }
 
 void wakes_note_reader(replay *r, const thread *t, const item *call)
 {
     const descriptor *d = descriptors_of(t->of, &call->record);
-    if (!d || !d->own || !d->peer)
+    const uint64_t use = descriptor_use(&call->record);
+    if (!d || use & RING_CONNECTS)
         return;
-    if (call->record.object & RING_FROM)
-        r->readers[reader_at(d->own, d->peer)] = (reader){d->own, d->peer, t->of, t->tid};
-    reader *other = &r->readers[reader_at(d->peer, d->own)];
-    if (call->record.object & RING_TO && (other->own != d->peer || other->peer != d->own))
-        *other = (reader){d->peer, d->own, NULL, 0};
+    if (use & RING_FROM && d->peer)
+        r->readers[reader_at(d->peer)] = (reader){d->peer, t->of, t->tid};
+    if (use & RING_TO && r->readers[reader_at(d->own)].end != d->own)
+        r->readers[reader_at(d->own)] = (reader){.end = d->own};
 }
 
 void wakes_forget_readers(replay *r, const source *s)
@@ -205,21 +218,25 @@ void wakes_forget_readers(replay *r, const source *s)
             r->readers[i] = (reader){0};
 }
 
+/* Whether the thread waits in a call that connects, or polls, and it is not known what then. */
 static bool may_read(const thread *t, const descriptor *d)
 {
-    return t->state == THREAD_WAITS && t->wait.kind == RING_POLL &&
-           reads_next(t, d) == READS_UNKNOWN;
+    return t->state == THREAD_WAITS &&
+           (t->wait.kind == RING_POLL ? reads_next(t, d) == READS_UNKNOWN
+                                      : descriptor_use(&t->wait) & RING_CONNECTS && !wakes_next(t));
 }
 
 bool wakes_end_undecided(const replay *r, const thread *by, const item *call)
 {
-    const descriptor *d = call->record.object & RING_TO ? descriptors_of(by->of, &call->record)
-                                                        : NULL;
-    if (!d || !d->own || !d->peer)
-        return false;
-    const reader *k = &r->readers[reader_at(d->peer, d->own)];
+    const uint64_t use = descriptor_use(&call->record);
+    const descriptor *d = use & RING_TO ? end_of(by, &call->record, by->first + 1) : NULL;
     const thread *t;
-    if (k->own == d->peer && k->peer == d->own) {
+    if (!d)
+        return use == (RING_TO | RING_CONNECTS) && by->first + 1 == by->end;
+    if (!d->own)
+        return false;
+    const reader *k = &r->readers[reader_at(d->own)];
+    if (k->end == d->own) {
         t = k->of ? objects_thread(k->of, k->tid) : NULL;
         return t && may_read(t, d);
     }

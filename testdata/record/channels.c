@@ -173,8 +173,10 @@ static int talk(const char *channel, const char *how)
     const pid_t child = fork();
     require(child >= 0, "fork");
     if (child == 0) {
-        if (listening >= 0)
+        if (listening >= 0) {
+            wait_for(&(end){listening, -1, how});
             ends[0] = accept(listening, NULL, NULL);
+        }
         require(ends[0] >= 0, "accept");
         close(ends[1]);
         serve(&(end){ends[0], ends[0], how});

@@ -110,30 +110,30 @@ pipes() {
 }
 check 'wake-ups through pipes' pipes
 
-# woken WAKER-IN CALLS OTHERS: each goroutine that waits in one of the calls, for at least 5 milliseconds, is woken by another
-# one in WAKER-IN; it happens. At most so many are not.
+# woken WAKER-IN CALLS: each goroutine that waits in one of the calls, for at least 5 milliseconds, is woken by another one
+# in WAKER-IN. Up to three times, and less often than that, it is not known: it went on more than 100 milliseconds later.
 woken() {
-    awk -v waker=" at $1$" -v calls=" at ($2)$" -v most="$3" '
+    awk -v waker=" at $1$" -v calls=" at ($2)$" '
         $5 == "GoBlock" { begin[$4] = $0 ~ calls ? $1 : 0 }
         $5 == "GoUnblock" && begin[$6] {
             if ($0 ~ waker && $4 != $6 && $4 != "-") good++
             else if ($1 - begin[$6] > 0.005) { bad++; print }
             begin[$6] = 0
         }
-        END { print good + 0; exit bad > most || good == 0 }' events.txt
+        END { print good + 0; exit bad > 3 || good <= bad }' events.txt
 }
 
 channel() {
     gotrace record --follow-forks -o channel.trace -- ./channels "$1" "$2" >channel.out && prints channel.trace &&
-        woken write 'read|poll|select|epoll_wait' 0
+        woken '(write|connect)' 'read|poll|select|epoll_wait|accept'
 }
 for pair in inet/recv inet6/epoll unix/recv unix/poll pair/select event/recv event/poll event/epoll; do
     check "wake-ups through $pair" channel "${pair%/*}" "${pair#*/}"
 done
 
-# A call that reads makes room, but not enough each time. Which one did is not known if the one that sends goes on late.
+# A call that reads makes room, but not enough each time.
 full() {
-    gotrace record --follow-forks -o full.trace -- ./channels "$1" full >channel.out && prints full.trace && woken read write 3
+    gotrace record --follow-forks -o full.trace -- ./channels "$1" full >channel.out && prints full.trace && woken read write
 }
 check 'wake-ups of a thread that sends' full unix
 check 'wake-ups of a thread that sends to the network' full inet
