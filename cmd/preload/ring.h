@@ -115,12 +115,12 @@ typedef enum ring_wait {
     RING_SHARED = 2, /* for a semaphore that processes share */
 } ring_wait;
 
+/* In the object of a call, above the file descriptor or id. CONNECTS: what the call connects is
+ * recorded after its RING_RESUME, as RING_FD. */
 #define RING_OF_SYSTEM (UINT64_C(1) << 32)
 #define RING_FROM      (UINT64_C(1) << 33)
 #define RING_TO        (UINT64_C(1) << 34)
-#define RING_CONNECTS                                                                              \
-    (UINT64_C(1) << 35) /* what it connects is a RING_FD after the RING_RESUME                     \
-                         */
+#define RING_CONNECTS  (UINT64_C(1) << 35)
 
 static inline uint32_t ring_fd(uint64_t object)
 {

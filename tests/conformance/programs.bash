@@ -11,6 +11,7 @@ PROGRAMS=(
     '2|xz -0 -T2 --block-size=1MiB -c numbers|'
     '2|sort --parallel=2 -S 50M -r numbers|'
     '1|bzip2 -c some|'
+    '1|gzip -c some|'
     "1|perl -e 'for (1 .. 10000000) { \$s += \$_ % 7 } print qq(\$s\\n); exit 3'|"
     "1|sqlite3 :memory: 'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 1000000) SELECT sum(x * x) FROM c'|"
     '5|/usr/bin/python3 threads.py|'

@@ -143,6 +143,43 @@ START_TEST(mangled)
 }
 END_TEST
 
+/* A function of 16 bytes with another name, which is weak, a label, and a function of 4 bytes in
+ * it; after it a label. */
+__asm__(".text\n"
+        ".globl whole\n.weak weak_whole\n.type whole, %function\n.type weak_whole, %function\n"
+        "weak_whole: whole: .skip 4\n"
+        ".type part, %function\npart: .skip 4\n.size part, 4\n"
+        "label_in_whole: .skip 8\n"
+        ".size whole, 16\n.size weak_whole, 16\n"
+        ".globl label_after_whole\nlabel_after_whole: .skip 16\n");
+extern char whole[];
+
+/* What is nearest, has the address, and is global. */
+START_TEST(several_names)
+{
+    gotrace_symbols *symbols = own_symbols();
+    const struct {
+        uint64_t offset;
+        const char *name;
+    } names[] = {{0, "whole"},
+                 {3, "whole"},
+                 {4, "part"},
+                 {7, "part"},
+                 {8, "whole"},
+                 {15, "whole"},
+                 {16, "label_after_whole"},
+                 {31, "label_after_whole"}};
+    for (size_t i = 0; has_libdw() && i < sizeof names / sizeof *names; i++) {
+        gotrace_frame frame;
+        const uint64_t pc = (uint64_t)(uintptr_t)whole + names[i].offset + 1;
+        ck_assert_uint_eq(gotrace_symbols_resolve(symbols, pc, &frame, 1), 1);
+        ck_assert_msg(is_named(&frame, names[i].name), "%.*s instead of %s",
+                      (int)frame.function_size, frame.function, names[i].name);
+    }
+    gotrace_symbols_free(symbols);
+}
+END_TEST
+
 /* A function of a file without debug information: without servers their client is not loaded. */
 START_TEST(no_servers)
 {
@@ -200,6 +237,7 @@ int main(void)
     tcase_add_test(all, inlined);
     tcase_add_test(all, copied_maps);
     tcase_add_test(all, mangled);
+    tcase_add_test(all, several_names);
     tcase_add_test(all, no_servers);
     tcase_add_test(all, unknown);
     tcase_add_test(all, refused);
