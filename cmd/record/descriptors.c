@@ -61,7 +61,7 @@ static uint64_t find_peer(uint64_t inode)
     ssize_t size = -1;
     uint32_t peer = 0;
     if (fd >= 0 && send(fd, &request, sizeof request, 0) == (ssize_t)sizeof request)
-        size = recv(fd, &answer, sizeof answer, 0);
+        size = recv(fd, &answer, sizeof answer, MSG_DONTWAIT);
     if (fd >= 0)
         close(fd);
     if (size < 0 || !NLMSG_OK(&answer.head, (size_t)size) ||

@@ -139,10 +139,10 @@ static void block(replay *r, thread *t, const item *i)
         wake_kind(r, t, RING_BARRIER, i);
         return;
     }
-    wakes_note_reader(r, t, i);
     thread *other = wakes_other_end(r, t, i);
     if (other)
         wake(r, t, other, i);
+    wakes_note_user(r, t, i);
     bool quick = is_short(t, b);
     if (quick || is_system_call(b->kind)) {
         gotrace_rec_go_sys_call(t->rec, pcs_of(i), depth_of(i));
@@ -413,7 +413,7 @@ static void end_processes(replay *r, uint64_t until)
         }
         raise_now(r, s->process_ended);
         goroutine_end_process(r, s);
-        wakes_forget_readers(r, s);
+        wakes_forget_users(r, s);
         s->replayed = true;
         r->ending--;
         r->failed = r->failed || s->failed;

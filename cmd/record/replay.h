@@ -11,14 +11,16 @@ typedef struct proc {
     bool taken;
 } proc;
 
-/* The thread that read last what is written to one end of a channel. */
-typedef struct reader {
-    uint64_t end;     /* see descriptor.own, of the one that writes; 0: none */
-    const source *of; /* NULL: none had, when it was written to */
+/* The thread that reads from, or writes to, one end of a channel. */
+typedef struct user {
+    uint64_t key;     /* of the other end and the way, see user_key; 0: none */
+    const source *of; /* NULL: none did, when the other end was used */
     uint64_t tid;
-} reader;
+    uint32_t slot;
+    bool several; /* others did, too */
+} user;
 
-enum { READERS = 1024 }; /* a power of two */
+enum { USERS = 4096 };
 
 struct replay {
     names *names;
@@ -40,10 +42,10 @@ struct replay {
     proc *procs;
     unsigned proc_count, proc_capacity;
     out *to;
-    reader readers[READERS]; /* by hash of the end; others with the same hash replace it */
-    bool begun;              /* a thread has */
-    bool flies;              /* a flight recorder */
-    bool failed;             /* memory is refused */
+    user users[USERS]; /* by key; others at the same place replace it */
+    bool begun;        /* a thread has */
+    bool flies;        /* a flight recorder */
+    bool failed;       /* memory is refused */
 };
 
 /* All threads of all processes: for (walk w = {0}; (t = walk_on(r, &w));) */
@@ -117,8 +119,8 @@ thread *wakes_other_end(const replay *r, const thread *by, const item *call);
 /* Whether it is not known yet what the thread that reads from there does, which polls; if none has
  * read from there, any thread that polls. */
 bool wakes_end_undecided(const replay *r, const thread *by, const item *call);
-/* Notes who reads from the ends of that channel. */
-void wakes_note_reader(replay *r, const thread *t, const item *call);
-void wakes_forget_readers(replay *r, const source *s);
+/* Notes who uses that end of the channel, for the two functions above. */
+void wakes_note_user(replay *r, const thread *t, const item *call);
+void wakes_forget_users(replay *r, const source *s);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * wakes.c - which thread a RING_WAKE woke, and when a thread became runnable.
+ * wakes.c - which thread a RING_WAKE or another call woke, and when a thread became runnable.
  */
 #include "cmd/record/replay.h"
 
@@ -171,51 +171,70 @@ static bool waits_at_end(const thread *t, const thread *by, const item *call, co
            (t->wait.kind != RING_NETWORK || writes || runnable_with(t, by));
 }
 
-thread *wakes_other_end(const replay *r, const thread *by, const item *call)
+/* ---- users ----------------------------------------------------------------------------------- */
+
+static uint64_t user_key(uint64_t other_end, uint64_t way)
 {
-    const descriptor *d = descriptor_use(&call->record) ? end_of(by, &call->record, by->first)
-                                                        : NULL;
-    thread *best = NULL, *t;
-    uint64_t best_time = UINT64_MAX;
-    if (!d || !d->own)
-        return NULL;
-    for (walk w = {0}; (t = walk_on(r, &w));) {
-        if (!waits_at_end(t, by, call, d))
-            continue;
-        const item *next = wakes_next(t);
-        const uint64_t time = next ? next->record.time : UINT64_MAX;
-        if (!best || time < best_time || (time == best_time && t->wait.time < best->wait.time)) {
-            best = t;
-            best_time = time;
-        }
-    }
-    return best;
+    return gt_hash_add(gt_hash_seed(), other_end, way);
 }
 
-/* ---- readers --------------------------------------------------------------------------------- */
-
-static size_t reader_at(uint64_t end)
-{
-    return gt_hash(gt_hash_seed(), end) % READERS;
-}
-
-void wakes_note_reader(replay *r, const thread *t, const item *call)
+void wakes_note_user(replay *r, const thread *t, const item *call)
 {
     const descriptor *d = descriptors_of(t->of, &call->record);
-    const uint64_t use = descriptor_use(&call->record);
-    if (!d || use & RING_CONNECTS)
+    const uint64_t way = descriptor_use(&call->record);
+    if (!d || !d->own || (way != RING_FROM && way != RING_TO))
         return;
-    if (use & RING_FROM && d->peer)
-        r->readers[reader_at(d->peer)] = (reader){d->peer, t->of, t->tid};
-    if (use & RING_TO && r->readers[reader_at(d->own)].end != d->own)
-        r->readers[reader_at(d->own)] = (reader){.end = d->own};
+    const uint64_t key = user_key(d->peer, way),
+                   other = user_key(d->own, RING_FROM ^ RING_TO ^ way);
+    user *u = &r->users[key % USERS], *o = &r->users[other % USERS];
+    if (d->peer && u->key == key && u->of && (u->of != t->of || u->tid != t->tid))
+        u->several = true;
+    else if (d->peer)
+        *u = (user){key, t->of, t->tid, t->slot, u->key == key && u->several};
+    if (o->key != other)
+        *o = (user){.key = other};
 }
 
-void wakes_forget_readers(replay *r, const source *s)
+void wakes_forget_users(replay *r, const source *s)
 {
-    for (size_t i = 0; i < READERS; i++)
-        if (r->readers[i].of == s)
-            r->readers[i] = (reader){0};
+    for (size_t i = 0; i < USERS; i++)
+        if (r->users[i].of == s)
+            r->users[i] = (user){0};
+}
+
+/* Whether all threads have to be asked who uses the other end that way; else it is *t, NULL: none.
+ */
+static bool has_any_user(const replay *r, const descriptor *d, uint64_t way, thread **t)
+{
+    const uint64_t key = user_key(d->own, way);
+    const user *u = &r->users[key % USERS];
+    *t = u->key == key && u->of ? u->of->at[u->slot] : NULL;
+    if (u->key == key && u->of && (!*t || (*t)->tid != u->tid))
+        *t = objects_thread(u->of, u->tid); /* one that is about to end has no slot */
+    return u->key != key || u->several;
+}
+
+static bool goes_on_before(const thread *t, const thread *other)
+{
+    const item *next = wakes_next(t), *others = wakes_next(other);
+    const uint64_t time = next ? next->record.time : UINT64_MAX,
+                   others_time = others ? others->record.time : UINT64_MAX;
+    return time < others_time || (time == others_time && t->wait.time < other->wait.time);
+}
+
+thread *wakes_other_end(const replay *r, const thread *by, const item *call)
+{
+    const uint64_t use = descriptor_use(&call->record);
+    const descriptor *d = use ? end_of(by, &call->record, by->first) : NULL;
+    thread *best = NULL, *t;
+    if (!d || !d->own)
+        return NULL;
+    if (!(use & RING_CONNECTS) && !has_any_user(r, d, RING_FROM ^ RING_TO ^ use, &t))
+        return t && waits_at_end(t, by, call, d) ? t : NULL;
+    for (walk w = {0}; (t = walk_on(r, &w));)
+        if (waits_at_end(t, by, call, d) && (!best || goes_on_before(t, best)))
+            best = t;
+    return best;
 }
 
 /* Whether the thread waits in a call that connects, or polls, and it is not known what then. */
@@ -230,16 +249,13 @@ bool wakes_end_undecided(const replay *r, const thread *by, const item *call)
 {
     const uint64_t use = descriptor_use(&call->record);
     const descriptor *d = use & RING_TO ? end_of(by, &call->record, by->first + 1) : NULL;
-    const thread *t;
+    thread *t;
     if (!d)
         return use == (RING_TO | RING_CONNECTS) && by->first + 1 == by->end;
     if (!d->own)
         return false;
-    const reader *k = &r->readers[reader_at(d->own)];
-    if (k->end == d->own) {
-        t = k->of ? objects_thread(k->of, k->tid) : NULL;
+    if (!(use & RING_CONNECTS) && !has_any_user(r, d, RING_FROM, &t))
         return t && may_read(t, d);
-    }
     for (walk w = {0}; (t = walk_on(r, &w));)
         if (may_read(t, d))
             return true;
