@@ -77,7 +77,7 @@ static void put_descriptor(steps *s)
     ring_descriptor d = {.type = next(s, 1) % (RING_FD_SOCKET + 2)};
     const uint16_t fd = (uint16_t)(next(s, 1) % 4),
                    parts = (uint16_t)(next(s, 1) % (RING_FD_PARTS + 1));
-    char *const members[] = {d.is.socket.own, d.is.socket.peer};
+    char *const members[] = {d.socket.own, d.socket.peer};
     for (unsigned i = 0; i < 2; i++) {
         const uint64_t address = next(s, 3);
         memcpy(members[i], &address, sizeof address);

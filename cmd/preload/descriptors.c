@@ -117,14 +117,14 @@ static size_t describe_socket(int fd, ring_descriptor *d)
     struct stat status;
     if (fstat(fd, &status) != 0 || !S_ISSOCK(status.st_mode))
         return 0;
-    size_t used = put_address(getpeername, fd, d->is.socket.peer, RING_ADDRESS);
+    size_t used = put_address(getpeername, fd, d->socket.peer, RING_ADDRESS);
     d->type = used > 0 ? RING_FD_CONNECTED : RING_FD_SOCKET;
     if (used == 0)
-        used = put_address(getsockname, fd, d->is.socket.peer, RING_ADDRESS);
+        used = put_address(getsockname, fd, d->socket.peer, RING_ADDRESS);
     else
-        put_address(getsockname, fd, d->is.socket.own, RING_INET_ADDRESS);
-    d->is.socket.inode = status.st_ino;
-    return offsetof(ring_descriptor, is.socket.peer) + used;
+        put_address(getsockname, fd, d->socket.own, RING_INET_ADDRESS);
+    d->socket.inode = status.st_ino;
+    return offsetof(ring_descriptor, socket.peer) + used;
 }
 
 static size_t describe_file(int fd, ring_descriptor *d)
@@ -135,9 +135,9 @@ static size_t describe_file(int fd, ring_descriptor *d)
         digits++;
     for (size_t i = digits; i > 0; i--, fd /= 10)
         path[length + i - 1] = (char)('0' + fd % 10);
-    const ssize_t size = readlink(path, d->is.link, RING_LINK);
+    const ssize_t size = readlink(path, d->link, RING_LINK);
     d->type = size > 0 ? RING_FD_FILE : RING_FD_UNKNOWN;
-    return offsetof(ring_descriptor, is.link) + (size > 0 ? (size_t)size : 0);
+    return offsetof(ring_descriptor, link) + (size > 0 ? (size_t)size : 0);
 }
 
 size_t trace_fd_describe(int fd, ring_descriptor *d)

@@ -22,19 +22,19 @@
 
 enum {
     RING_SLOTS = 1024,
-    RING_RECORDS = 8192,  /* in a slot; a power of two */
-    RING_STACKS = 256,    /* known stacks of a thread; the last one is that of a sample */
-    RING_FRAMES = 32,     /* of a stack; further callers are left out */
-    RING_IMAGES = 256,    /* programs that the process executes, one after the other */
-    RING_MAPS = 1 << 16,  /* bytes */
-    RING_PROCESSES = 512, /* at a time */
-    RING_PATH = 256,      /* bytes */
-    RING_NAME_SIZE = 16,  /* bytes, see pthread_setname_np(3) */
-    RING_FDS = 4096,      /* descriptors of a process of which what they are is recorded */
-    RING_LINK = 152,
-    RING_INET_ADDRESS = 32,
-    RING_ADDRESS = 112, /* of any socket */
-    RING_PERIODS = 64,  /* that one sample may stand for */
+    RING_RECORDS = 8192,    /* in a slot; a power of two */
+    RING_STACKS = 256,      /* known stacks of a thread; the last one is that of a sample */
+    RING_FRAMES = 32,       /* of a stack; further callers are left out */
+    RING_IMAGES = 256,      /* programs that the process executes, one after the other */
+    RING_MAPS = 1 << 16,    /* bytes */
+    RING_PROCESSES = 512,   /* at a time */
+    RING_PATH = 256,        /* bytes */
+    RING_NAME_SIZE = 16,    /* bytes, see pthread_setname_np(3) */
+    RING_FDS = 4096,        /* descriptors of a process of which what they are is recorded */
+    RING_LINK = 152,        /* bytes of a link in /proc/self/fd */
+    RING_INET_ADDRESS = 32, /* bytes of an address of IPv4 or IPv6, */
+    RING_ADDRESS = 112,     /* and of any socket */
+    RING_PERIODS = 64,      /* that one sample may stand for */
 };
 
 /* The environment variable with the path of a ring_session. */
@@ -144,7 +144,7 @@ typedef struct ring_descriptor {
             char own[RING_INET_ADDRESS]; /* address; zeros: it has none, or a longer one */
             char peer[RING_ADDRESS];     /* address of the peer, or if there is none, its own */
         } socket;
-    } is;
+    };
 } ring_descriptor;
 
 enum { RING_FD_PARTS = sizeof(ring_descriptor) / sizeof(uint64_t) };

@@ -113,13 +113,13 @@ void descriptor_find_ends(descriptor *d, int32_t pid, uint16_t fd)
     const bool connected = is->type == RING_FD_CONNECTED;
     d->own = d->peer = 0;
     if (is->type == RING_FD_FILE) {
-        d->own = d->peer = file_end(is->is.link, pid, fd);
-    } else if (address_of(is->is.socket.peer, RING_ADDRESS).any.sa_family == AF_UNIX) {
-        d->own = is->is.socket.inode;
+        d->own = d->peer = file_end(is->link, pid, fd);
+    } else if (address_of(is->socket.peer, RING_ADDRESS).any.sa_family == AF_UNIX) {
+        d->own = is->socket.inode;
         d->peer = connected ? find_peer(d->own) : 0;
     } else if (connected) {
-        d->own = inet_end(is->is.socket.own, RING_INET_ADDRESS);
-        d->peer = inet_end(is->is.socket.peer, RING_ADDRESS);
+        d->own = inet_end(is->socket.own, RING_INET_ADDRESS);
+        d->peer = inet_end(is->socket.peer, RING_ADDRESS);
     }
 }
 
@@ -144,14 +144,14 @@ static int put_unix(const struct sockaddr_un *a, uint64_t inode, char *text)
 
 static int put_socket(const ring_descriptor *d, char *text)
 {
-    const address a = address_of(d->is.socket.peer, RING_ADDRESS);
+    const address a = address_of(d->socket.peer, RING_ADDRESS);
     char host[INET6_ADDRSTRLEN];
     if (a.any.sa_family == AF_INET && inet_ntop(AF_INET, &a.in.sin_addr, host, sizeof host))
         return sprintf(text, "%s:%u", host, ntohs(a.in.sin_port));
     if (a.any.sa_family == AF_INET6 && inet_ntop(AF_INET6, &a.in6.sin6_addr, host, sizeof host))
         return sprintf(text, "[%s]:%u", host, ntohs(a.in6.sin6_port));
     if (a.any.sa_family == AF_UNIX)
-        return put_unix(&a.un, d->is.socket.inode, text);
+        return put_unix(&a.un, d->socket.inode, text);
     return sprintf(text, "a socket of family %u", a.any.sa_family);
 }
 
@@ -160,7 +160,7 @@ int descriptor_put(const descriptor *d, char text[DESCRIPTOR_TEXT])
     const char *before = d->is.type == RING_FD_SOCKET ? ": at " : ": ";
     const int size = sprintf(text, "%s", before);
     switch (d->is.type) {
-    case RING_FD_FILE: return size + sprintf(text + size, "%.*s", RING_LINK, d->is.is.link);
+    case RING_FD_FILE: return size + sprintf(text + size, "%.*s", RING_LINK, d->is.link);
     case RING_FD_CONNECTED:
     case RING_FD_SOCKET: return size + put_socket(&d->is, text + size);
     default: return 0;

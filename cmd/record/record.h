@@ -11,7 +11,8 @@
  *   source.c    takes the records of a process's threads out of the shared memory
  *   replay.c    what the records mean: their order, who woke whom
  *   goroutines.c  threads as goroutines with procs, of one process or several
- *   wakes.c     which thread was woken, and when a thread became runnable
+ *   wakes.c     which thread a call woke, and when a thread became runnable
+ *   descriptors.c  what file descriptors are, and which are the two ends of a channel
  *   objects.c   what a thread waits for, in words
  *   switches.c  when threads were off the processors, as the kernel reports it
  *   traces.c    the traces that are written, and what is not in them
@@ -471,11 +472,12 @@ void descriptor_find_ends(descriptor *d, int32_t pid, uint16_t fd);
 bool descriptors_are_ends(const descriptor *a, const descriptor *b);
 /* Writes what it is, after its number; returns the number of bytes. */
 int descriptor_put(const descriptor *d, char text[DESCRIPTOR_TEXT]);
-/* From now on the file descriptor of the process is that, which is owned. */
+/* From now on the process's file descriptor is d, which s owns. */
 void descriptors_set(source *s, uint16_t fd, descriptor *d);
-/* What that of the RING_BLOCK is; NULL: it is of none, or of an unknown one. */
+/* What the file descriptor of that RING_BLOCK is; NULL: it has none, or an unknown one. */
 const descriptor *descriptors_of(const source *s, const ring_record *call);
-/* RING_FROM, RING_TO and RING_CONNECTS, as far as they are of that RING_BLOCK. */
+/* RING_FROM, RING_TO and RING_CONNECTS of that RING_BLOCK; 0: it has no file descriptor, or only
+ * waits for it. */
 uint64_t descriptor_use(const ring_record *call);
 
 /* ---- objects.c ------------------------------------------------------------------------------- */

@@ -250,13 +250,16 @@ static item *add_item(source *s, thread *t, const ring_record *r)
 
 /* ---- file descriptors ------------------------------------------------------------------------ */
 
-/* Of a part that is missing, what was there is zero. */
+/* Of a part that is not recorded, what was there is zero. The thread may have begun with another
+ * descriptor and given that up, see trace_jump. */
 static void take_part(source *s, thread *t, const ring_record *r)
 {
     if (!t->naming && !(t->naming = calloc(1, sizeof *t->naming))) {
         s->failed = true;
         return;
     }
+    if (r->kind == 0)
+        memset(t->naming, 0, sizeof *t->naming);
     memcpy((char *)&t->naming->is + r->kind * sizeof r->object, &r->object, sizeof r->object);
     if (r->kind + 1 < r->stack)
         return;

@@ -120,6 +120,36 @@ static void tear_down(fixture *f, size_t calls)
     blob_free(&f->trace);
 }
 
+/* ---- file descriptors ------------------------------------------------------------------------ */
+
+static void put_part(fixture *f, uint8_t kind, uint16_t parts, uint64_t object)
+{
+    put(f, 0,
+        (ring_record){.type = RING_FD, .kind = kind, .flags = 5, .stack = parts, .object = object});
+}
+
+/* A thread begins to record what a descriptor is, and gives that up: nothing of it is left. */
+START_TEST(descriptor_given_up)
+{
+    fixture f;
+    uint64_t bytes;
+    set_up(&f);
+    begin(&f, 0);
+    for (uint8_t kind = 0; kind < 3; kind++)
+        put_part(&f, kind, 4, UINT64_MAX);
+    memcpy(&bytes, "/tmp/abc", sizeof bytes);
+    put_part(&f, 0, 2, RING_FD_FILE);
+    put_part(&f, 1, 2, bytes);
+    source_take_last(&f.from);
+    replay_until(f.replay, UINT64_MAX, UINT64_MAX);
+    ck_assert_uint_eq(f.from.fd_count > 5, true);
+    ck_assert_ptr_nonnull(f.from.fds[5]);
+    ck_assert_uint_eq(f.from.fds[5]->is.type, RING_FD_FILE);
+    ck_assert_str_eq(f.from.fds[5]->is.link, "/tmp/abc");
+    tear_down(&f, 0);
+}
+END_TEST
+
 /* ---- a slot that remains busy ---------------------------------------------------------------- */
 
 /* Others wait for it as long as the recorder is patient; what it records later is counted. */
@@ -428,6 +458,7 @@ int main(void)
 {
     Suite *suite = suite_create("record_source");
     TCase *cases = tcase_create("record_source");
+    tcase_add_test(cases, descriptor_given_up);
     tcase_add_test(cases, busy);
     tcase_add_test(cases, busy_with_others);
     tcase_add_test(cases, backlog);
