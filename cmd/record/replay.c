@@ -286,7 +286,8 @@ static void replay_item(replay *r, thread *t, const item *i)
     if (t->state == THREAD_ENDED || !t->rec)
         return;
     if (i->record.type == RING_SAMPLE) {
-        take_sample(r, t, i);
+        if (r->version >= GOTRACE_FIRST_V2) /* else there are none, unless memory was damaged */
+            take_sample(r, t, i);
         t->since = i->record.time;
         return;
     }
