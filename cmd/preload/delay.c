@@ -4,7 +4,8 @@
  *
  * Reading it takes 0.7 microseconds, and opening it 3 to 4. So a thread that waits long keeps it
  * open. The descriptors are at the end of those that the process may have, and few, so that the
- * program's own ones have the same numbers as without recording; it may close them.
+ * program's own ones have the same numbers as without recording; it may close them. Only while a
+ * thread opens its file, once, has it the lowest free one: no system call opens at another number.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -12,14 +12,17 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { THREADS = 4, ROUNDS = 200 };
+enum { THREADS = 4, ROUNDS = 200, WAITS = 10 };
 
 static atomic_bool ends;
+static atomic_int ready; /* how many threads have waited WAITS times */
 
 static void *waits(void *unused)
 {
-    while (!ends)
+    for (int i = 1; !ends; i++) {
         usleep(500);
+        ready += i == WAITS;
+    }
     return unused;
 }
 
@@ -42,7 +45,9 @@ int main(void)
     require(setrlimit(RLIMIT_NOFILE, &limit) == 0, "setrlimit");
     for (int i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, waits, NULL);
-    usleep(20000);
+    /* While a thread opens its file, the lowest descriptor is another one. */
+    while (ready < THREADS)
+        usleep(1000);
     for (int i = 0; i < ROUNDS; i++) {
         const int fd = open("/dev/null", O_RDONLY);
         require(fd == first && close(fd) == 0, "the lowest descriptor");
