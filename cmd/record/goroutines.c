@@ -303,8 +303,8 @@ void goroutine_create(replay *r, thread *t, const item *i)
         return;
     created->number = new_id(r, t->of);
     created->go = gotrace_rec_go_create(t->rec, created->number,
-                                        start_pc(t->of, i->record.object, t->image), pcs_of(i),
-                                        depth_of(i));
+                                        start_pc(t->of, i->record.object, t->image),
+                                        pcs_of(i->stack), depth_of(i->stack));
     created->state = THREAD_CREATED;
     created->woken = r->now;
     t->of->unseen += names_wait_unseen(r->names, t->of->images[t->image],

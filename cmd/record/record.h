@@ -14,7 +14,7 @@
  *   wakes.c     which thread a call woke, and when a thread became runnable
  *   descriptors.c  what file descriptors are, and which are the two ends of a channel
  *   objects.c   what a thread waits for, in words
- *   switches.c  when threads were off the processors, as the kernel reports it
+ *   switches.c  when threads were off the processors and which woke which, as the kernel reports it
  *   traces.c    the traces that are written, and what is not in them
  *   names.c     functions of the programs that the processes execute
  *   files.c     the files that these programs map, each with its symbols once
@@ -331,7 +331,8 @@ struct thread {
     uint64_t since;                /* of the last record that was replayed */
     uint64_t woken;                /* when it was created, or woken last */
     uint64_t delayed; /* runnable since the last RING_DELAY, as far as shown: the next one has it */
-    ring_record wait; /* what it waits for */
+    const stack *call;       /* of the last call; NULL: none */
+    ring_record wait;        /* what it waits for */
     uint64_t wait_key;       /* see item */
     bool passed;             /* a RING_WAKE of that object did not wake it */
     uint64_t holder;         /* of RING_HOLDER, if that was the last record; else 0 */
@@ -410,6 +411,12 @@ typedef struct switch_off {
     bool preempted; /* others were on them instead; else it waited */
 } switch_off;
 
+/* A thread woke another one. */
+typedef struct waking {
+    uint64_t time;
+    uint32_t tid, woken;
+} waking;
+
 /* Of a process that has one thread and waits, and of its children. NULL: it is not permitted, or
  * the system cannot. */
 switches *switches_open(pid_t pid);
@@ -419,6 +426,14 @@ void switches_read(switches *s);
 /* The next time off of a thread that ends after `since`, from then on, and at or before `until`;
  * both do not decrease from call to call. False: there is none, or it is not known. */
 bool switches_next(switches *s, uint64_t tid, uint64_t since, uint64_t until, switch_off *off);
+/* Whether the thread is known to begin to wait after `since`, and before `until`; and whether it is
+ * known not to. */
+bool switches_waits(switches *s, uint64_t tid, uint64_t since, uint64_t until);
+bool switches_waits_not(switches *s, uint64_t tid, uint64_t since, uint64_t until);
+/* The waking of that number in order of time, from 0 on; if it is kept no longer, the first one
+ * that is, and *number is its number. Valid until the next switches_read. NULL: there is none yet,
+ * or none is reported. */
+const waking *switches_waking(const switches *s, uint64_t *number);
 
 /* ---- replay.c -------------------------------------------------------------------------------- */
 
@@ -427,7 +442,7 @@ typedef struct replay replay;
 /* The trace begins at that time; 0: now. flight_ns: not 0: nothing is written but snapshots of that
  * time. NULL after a diagnostic. */
 replay *replay_new(names *n, int version, uint64_t begin, uint64_t flight_ns, out *to);
-/* From now on, when threads were off the processors is taken from there. */
+/* From now on, when threads were off the processors and which woke which is taken from there. */
 void replay_use_switches(replay *r, switches *s);
 /* The trace has the records of that process, too. False: memory is refused. */
 bool replay_add(replay *r, source *s);

@@ -20,7 +20,7 @@
 #include "formats/common/vector.h"
 
 enum {
-    SHORT_NS = 20000,       /* a call that takes less has not waited */
+    SHORT_NS = 20000,       /* a call that takes less has not waited; others may not either */
     LATE_NS = 100000000,    /* a record that comes later is counted */
     LONG_RUN_NS = 20000000, /* without a record, see is_generation_due */
     MOST_SAMPLES = 768,     /* of a generation: the recorder keeps 1024 */
@@ -66,15 +66,20 @@ static const ring_record *next_record(const thread *t)
     return next ? &next->record : NULL;
 }
 
+static void make_runnable(const replay *r, const thread *by, thread *woken, const stack *at)
+{
+    gotrace_rec_go_unpark(by->rec, woken->go, pcs_of(at), depth_of(at));
+    woken->state = THREAD_WOKEN;
+    woken->woken = r->now;
+}
+
 /* One that by the kernel is runnable only later waits again, for a mutex after a condition variable
  * for instance, or for the rest of what it reads. */
-static void wake(replay *r, thread *by, thread *woken, const item *i)
+static void wake(replay *r, const thread *by, thread *woken, const stack *at)
 {
     const item *next = wakes_next(woken);
     const bool of_lock = woken->wait.kind < RING_SLEEP;
-    gotrace_rec_go_unpark(by->rec, woken->go, pcs_of(i), depth_of(i));
-    woken->state = THREAD_WOKEN;
-    woken->woken = r->now;
+    make_runnable(r, by, woken, at);
     if (r->version < GOTRACE_FIRST_V2 || !next || next->delay == UNKNOWN_DELAY ||
         wakes_since(woken, next) <= r->now + AGAIN_NS)
         return;
@@ -92,7 +97,7 @@ static void wake_kind(replay *r, thread *by, ring_kind kind, const item *i)
     thread *t;
     for (walk w = {0}; (t = walk_on(r, &w));)
         if (wakes_can_wake(t, by->of, i->key) && t->wait.kind == kind)
-            wake(r, by, t, i);
+            wake(r, by, t, i->stack);
 }
 
 static void wake_some(replay *r, thread *by, const item *i)
@@ -103,7 +108,7 @@ static void wake_some(replay *r, thread *by, const item *i)
         if (!woken)
             break;
         const bool reads = woken->wait.kind == RING_READ_LOCK;
-        wake(r, by, woken, i);
+        wake(r, by, woken, i->stack);
         if (reads)
             wake_kind(r, by, RING_READ_LOCK, i);
     }
@@ -119,11 +124,13 @@ static bool is_system_call(uint8_t kind)
     return kind == RING_FILE || kind == RING_CHILD || kind == RING_NO_WAIT;
 }
 
-/* Whether the call returns at once. */
-static bool is_short(const thread *t, const ring_record *block)
+/* Whether the call returns without having waited. */
+static bool is_short(const replay *r, const thread *t, const ring_record *block)
 {
     const ring_record *next = next_record(t);
-    return block->kind >= RING_SLEEP && next && next->time - block->time < SHORT_NS;
+    return block->kind >= RING_SLEEP && next &&
+           (next->time - block->time < SHORT_NS ||
+            (r->switches && switches_waits_not(r->switches, t->tid, block->time, next->time)));
 }
 
 static bool is_last_at_barrier(const thread *t, const ring_record *block)
@@ -141,16 +148,17 @@ static void block(replay *r, thread *t, const item *i)
     }
     thread *other = wakes_other_end(r, t, i);
     if (other)
-        wake(r, t, other, i);
+        wake(r, t, other, i->stack);
     wakes_note_user(r, t, i);
-    bool quick = is_short(t, b);
+    t->call = i->stack;
+    bool quick = is_short(r, t, b);
     if (quick || is_system_call(b->kind)) {
-        gotrace_rec_go_sys_call(t->rec, pcs_of(i), depth_of(i));
+        gotrace_rec_go_sys_call(t->rec, pcs_of(i->stack), depth_of(i->stack));
         t->state = THREAD_CALLS;
     } else {
         if (r->version >= FIRST_LOGS)
             objects_log_wait(t->of, t, b);
-        gotrace_rec_go_park(t->rec, reason_of(b->kind), pcs_of(i), depth_of(i));
+        gotrace_rec_go_park(t->rec, reason_of(b->kind), pcs_of(i->stack), depth_of(i->stack));
         t->state = THREAD_WAITS;
         t->wait = *b;
         t->wait_key = i->key;
@@ -262,7 +270,7 @@ static void end_generation(replay *r, uint64_t time)
 static void take_sample(replay *r, const thread *t, const item *i)
 {
     for (uint16_t n = 0; n < i->record.flags; n++)
-        gotrace_rec_cpu_sample(r->recorder, t->rec, pcs_of(i), depth_of(i));
+        gotrace_rec_cpu_sample(r->recorder, t->rec, pcs_of(i->stack), depth_of(i->stack));
     r->samples += i->record.flags;
     if (r->samples >= MOST_SAMPLES)
         end_generation(r, i->record.time);
@@ -430,6 +438,31 @@ static bool is_undecided(const replay *r, const thread *t, const item *i)
            (i->record.type == RING_BLOCK && wakes_end_undecided(r, t, i));
 }
 
+/* Threads that wait are woken as the kernel reports it, up to that time. Functions that are
+ * recorded have woken theirs before they call the kernel. Returns until, or an earlier time from
+ * which on it is not decided whether a thread goes on; *next is lowered to the next waking. */
+static uint64_t wake_by_kernel(replay *r, uint64_t until, uint64_t decided, uint64_t *next)
+{
+    const waking *w;
+    while (r->switches && r->version >= GOTRACE_FIRST_V2 &&
+           (w = switches_waking(r->switches, &r->waking))) {
+        thread *by, *woken;
+        if (w->time > until) {
+            *next = w->time < *next ? w->time : *next;
+            break;
+        }
+        woken = wakes_by_kernel(r, w, &by);
+        if (woken && !wakes_next(woken) && w->time > decided)
+            return w->time - 1;
+        if (woken && wakes_goes_on(r, woken, w->time)) {
+            raise_now(r, w->time);
+            make_runnable(r, by, woken, by->state == THREAD_CALLS ? by->call : NULL);
+        }
+        r->waking++;
+    }
+    return until;
+}
+
 /* Replays the records of the first thread up to the first one of another one. Returns until; or an
  * earlier time, from which on it is not decided what happens. */
 static uint64_t replay_first(replay *r, thread *t, uint64_t next, uint64_t until, uint64_t decided)
@@ -466,6 +499,11 @@ void replay_until(replay *r, uint64_t until, uint64_t decided)
         end_processes(r, first < until ? first : until);
         if (first > until || !t)
             break;
+        const uint64_t woken = wake_by_kernel(r, first, decided, &next);
+        if (woken < first) {
+            until = woken;
+            break;
+        }
         until = replay_first(r, t, next, until, decided);
     }
     for (size_t i = 0; i < r->source_count; i++)

@@ -38,6 +38,7 @@ struct replay {
     uint64_t samples;        /* of the generation */
     gotrace_rec_thread *own; /* of `record`, for mark_time; NULL: not needed yet */
     switches *switches;      /* NULL: they are not known */
+    uint64_t waking;         /* number of the next one of them */
     int version;
     proc *procs;
     unsigned proc_count, proc_capacity;
@@ -61,14 +62,14 @@ static inline thread *walk_on(const replay *r, walk *w)
     return NULL;
 }
 
-static inline const uint64_t *pcs_of(const item *i)
+static inline const uint64_t *pcs_of(const stack *s)
 {
-    return i->stack ? i->stack->pcs : NULL;
+    return s ? s->pcs : NULL;
 }
 
-static inline size_t depth_of(const item *i)
+static inline size_t depth_of(const stack *s)
 {
-    return i->stack ? i->stack->depth : 0;
+    return s ? s->depth : 0;
 }
 
 /* ---- goroutines.c ---------------------------------------------------------------------------- */
@@ -119,6 +120,11 @@ thread *wakes_other_end(const replay *r, const thread *by, const item *call);
 /* Whether it is not known yet what the thread that reads from there does, which polls; if none has
  * read from there, any thread that polls. */
 bool wakes_end_undecided(const replay *r, const thread *by, const item *call);
+/* The thread that waited for something else than a lock when the kernel reported that; NULL: none
+ * did, or the thread that woke it, *by, is not in the trace or waits itself. */
+thread *wakes_by_kernel(const replay *r, const waking *w, thread **by);
+/* Whether its wait ended when it was woken at that time. */
+bool wakes_goes_on(const replay *r, const thread *woken, uint64_t time);
 /* Notes who uses that end of the channel, for the two functions above. */
 void wakes_note_user(replay *r, const thread *t, const item *call);
 void wakes_forget_users(replay *r, const source *s);

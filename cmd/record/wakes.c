@@ -92,6 +92,30 @@ bool wakes_undecided(const replay *r, const thread *by, const item *wake)
     return waits;
 }
 
+/* ---- by the kernel --------------------------------------------------------------------------- */
+
+/* Threads that wait for a lock are woken again and again while others take it: see lets_in. */
+thread *wakes_by_kernel(const replay *r, const waking *w, thread **by)
+{
+    thread *woken = NULL, *t;
+    *by = NULL;
+    for (walk i = {0}; (t = walk_on(r, &i));) {
+        if (t->tid == w->woken && t->rec && t->state == THREAD_WAITS &&
+            t->wait.kind > RING_WRITE_LOCK)
+            woken = t;
+        else if (t->tid == w->tid && t->rec &&
+                 (t->state == THREAD_RUNNING || t->state == THREAD_CALLS))
+            *by = t;
+    }
+    return *by ? woken : NULL;
+}
+
+bool wakes_goes_on(const replay *r, const thread *woken, uint64_t time)
+{
+    const item *next = wakes_next(woken);
+    return next && !switches_waits(r->switches, woken->tid, time, next->record.time);
+}
+
 /* ---- channels -------------------------------------------------------------------------------- */
 
 /* What a call of the thread uses, if number n is the record after it. Of a call that connects that

@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -426,6 +427,24 @@ static void splice_page(void)
     (void)!vmsplice(others[1], &v, 1, 0);
 }
 
+static void poll_send(void)
+{
+    struct pollfd p = {.fd = others[1], .events = POLLOUT};
+    poll(&p, 1, -1);
+}
+
+static pthread_t thread;     /* that waits */
+static sigset_t user_signal; /* blocked */
+static void signal_wait(void)
+{
+    int number;
+    sigwait(&user_signal, &number);
+}
+static void signal_send(void)
+{
+    pthread_kill(thread, SIGUSR1);
+}
+
 static struct aiocb request;
 static void request_begin(void)
 {
@@ -495,6 +514,8 @@ static const struct kind {
     {"splicefile", page_put, splice_file, page_get, page_get},
     {"tee", nothing, tee_pipe, put_pipe, tee_done},
     {"vmsplice", page_put, splice_page, page_get, page_get},
+    {"pollsend", page_put, poll_send, page_get, nothing},
+    {"sigwait", nothing, signal_wait, signal_send, nothing},
     {"aiosuspend", request_begin, request_wait, put_pipe, request_end},
 };
 
@@ -548,6 +569,9 @@ static void clean_up(void)
 
 static void set_up(void)
 {
+    sigemptyset(&user_signal);
+    sigaddset(&user_signal, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &user_signal, NULL);
     pthread_barrier_init(&rounds, NULL, 2);
     pthread_barrier_init(&object, NULL, 2);
     sem_init(&sem, 0, 0);
@@ -573,7 +597,6 @@ int main(int argc, char **argv)
     if (!kind)
         return 2;
     set_up();
-    pthread_t thread;
     if (pthread_create(&thread, NULL, waiter, NULL) != 0)
         return 1;
     for (int i = 0; i < ROUNDS; i++) {

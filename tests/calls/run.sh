@@ -28,14 +28,27 @@ cd "$work" || exit 1
 # count WORDS FILE: the number of lines that end with the words.
 count() { grep -c -- "$1\$" "$2"; }
 
-# waits KIND REASON FUNCTION [WAKER]: three waits in the function, and as many wake-ups by the waker.
+# Whether the kernel reports which thread woke which.
+if [ -r /sys/kernel/tracing/events/sched/sched_waking/id ] && ./crowded permitted; then
+    wakings=yes
+else
+    wakings=no
+fi
+
+# waits KIND REASON FUNCTION [WAKER]: three waits in the function, and as many wake-ups by the waker. kernel: it is the kernel
+# that says which thread that is, or kernel:FUNCTION: in which call. A thread may go on too late for that.
 waits() {
-    local kind=$1 reason=$2 function=$3 waker=${4:-}
+    local kind=$1 reason=$2 function=$3 waker=${4:-} own by
     gotrace record -o "$kind.trace" -- ./waits "$kind" || return 1
     gotrace validate "$kind.trace" && gotrace print "$kind.trace" >"$kind.txt" || return 1
     grep -E "Block|Unblock" "$kind.txt"
     [ "$(count " GoBlock  *G2 running -> waiting($reason) at $function" "$kind.txt")" -eq 3 ] || return 1
-    if [ -n "$waker" ]; then
+    if [[ $waker = kernel* ]]; then
+        [[ $waker = kernel ]] && waker= || waker=" at ${waker#*:}"
+        own=$(count "-  *GoUnblock  *G2 waiting -> runnable" "$kind.txt")
+        by=$(count "G1  *GoUnblock  *G2 waiting -> runnable$waker" "$kind.txt")
+        [ $((own + by)) -ge 3 ] && if [ $wakings = yes ]; then [ "$by" -ge 1 ]; else [ "$by" -eq 0 ]; fi
+    elif [ -n "$waker" ]; then
         [ "$(count "G1  *GoUnblock  *G2 waiting -> runnable at $waker" "$kind.txt")" -ge 3 ]
     else
         [ "$(count "-  *GoUnblock  *G2 waiting -> runnable" "$kind.txt")" -ge 3 ]
@@ -76,23 +89,25 @@ usleep sleep usleep
 nanosleep sleep nanosleep
 clocksleep sleep clock_nanosleep
 thrdsleep sleep thrd_sleep
-setlkw sync fcntl
-ofdsetlkw sync fcntl
-lockf sync lockf
-flock sync flock
-semop sync semop
-semtimedop sync semtimedop
+setlkw sync fcntl kernel
+ofdsetlkw sync fcntl kernel
+lockf sync lockf kernel
+flock sync flock kernel:flock
+semop sync semop kernel:semop
+semtimedop sync semtimedop kernel:semop
 mqreceive chan_receive mq_receive mq_send
 mqtimedreceive chan_receive mq_timedreceive mq_send
 mqsend chan_send mq_send mq_receive
 mqtimedsend chan_send mq_timedsend mq_receive
-msgrcv chan_receive msgrcv
-msgsnd chan_send msgsnd
+msgrcv chan_receive msgrcv kernel:msgsnd
+msgsnd chan_send msgsnd kernel:msgrcv
 splice chan_receive splice write
 splicesocket network splice send
 splicefile chan_send splice read
 tee chan_receive tee write
 vmsplice chan_send vmsplice read
+pollsend select poll kernel:read
+sigwait unspecified sigwait kernel
 aiosuspend select aio_suspend
 EOT
 
