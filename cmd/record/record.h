@@ -14,6 +14,7 @@
  *   wakes.c     which thread a call woke, and when a thread became runnable
  *   descriptors.c  what file descriptors are, and which are the two ends of a channel
  *   objects.c   what a thread waits for, in words
+ *   off.c       when threads in no recorded call were off the processors
  *   switches.c  when threads were off the processors and which woke which, as the kernel reports it
  *   traces.c    the traces that are written, and what is not in them
  *   names.c     functions of the programs that the processes execute
@@ -308,6 +309,8 @@ typedef enum thread_state {
     THREAD_ENDED,
 } thread_state;
 
+typedef enum thread_off { OFF_NOT, OFF_WAITS, OFF_PREEMPTED } thread_off;
+
 struct thread {
     source *of;
     uint32_t slot;
@@ -331,6 +334,9 @@ struct thread {
     uint64_t since;                /* of the last record that was replayed */
     uint64_t woken;                /* when it was created, or woken last */
     uint64_t delayed; /* runnable since the last RING_DELAY, as far as shown: the next one has it */
+    thread_off off;   /* it runs as far as is recorded, and is shown as off the processors */
+    uint64_t off_since;      /* of that, if it is not OFF_NOT */
+    uint64_t off_ns;         /* shown so since the last RING_OFF */
     const stack *call;       /* of the last call; NULL: none */
     ring_record wait;        /* what it waits for */
     uint64_t wait_key;       /* see item */
@@ -423,9 +429,14 @@ switches *switches_open(pid_t pid);
 void switches_close(switches *s);
 /* Takes what the kernel has written. */
 void switches_read(switches *s);
-/* The next time off of a thread that ends after `since`, from then on, and at or before `until`;
- * both do not decrease from call to call. False: there is none, or it is not known. */
+/* The next time off of a thread that ends after `since`, from then on, and at or before `until`.
+ * since does not decrease from call to call. False: there is none, or it is not known. */
 bool switches_next(switches *s, uint64_t tid, uint64_t since, uint64_t until, switch_off *off);
+/* Whether none was lost. */
+bool switches_are_complete(const switches *s);
+/* The time off of the thread that has begun and not ended before that time. end == UINT64_MAX: it
+ * is not known when it ends. False: there is none, or it is not known. */
+bool switches_at(switches *s, uint64_t tid, uint64_t time, switch_off *off);
 /* Whether the thread is known to begin to wait after `since`, and before `until`; and whether it is
  * known not to. */
 bool switches_waits(switches *s, uint64_t tid, uint64_t since, uint64_t until);
@@ -442,8 +453,11 @@ typedef struct replay replay;
 /* The trace begins at that time; 0: now. flight_ns: not 0: nothing is written but snapshots of that
  * time. NULL after a diagnostic. */
 replay *replay_new(names *n, int version, uint64_t begin, uint64_t flight_ns, out *to);
-/* From now on, when threads were off the processors and which woke which is taken from there. */
+/* From now on, when threads were off the processors and which woke which is taken from there, if
+ * the trace can show it: from 1.22 on. */
 void replay_use_switches(replay *r, switches *s);
+/* Whether those show all that waited, also in functions that are not recorded. */
+bool replay_sees_waits(const replay *r);
 /* The trace has the records of that process, too. False: memory is refused. */
 bool replay_add(replay *r, source *s);
 /* The process has ended, and all its records were taken. When they are replayed, its goroutines

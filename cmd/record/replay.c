@@ -20,7 +20,6 @@
 #include "formats/common/vector.h"
 
 enum {
-    SHORT_NS = 20000,       /* a call that takes less has not waited; others may not either */
     LATE_NS = 100000000,    /* a record that comes later is counted */
     LONG_RUN_NS = 20000000, /* without a record, see is_generation_due */
     MOST_SAMPLES = 768,     /* of a generation: the recorder keeps 1024 */
@@ -66,11 +65,10 @@ static const ring_record *next_record(const thread *t)
     return next ? &next->record : NULL;
 }
 
-static void make_runnable(const replay *r, const thread *by, thread *woken, const stack *at)
+void replay_unpark(const thread *by, const thread *woken)
 {
+    const stack *at = by->state == THREAD_CALLS ? by->call : NULL;
     gotrace_rec_go_unpark(by->rec, woken->go, pcs_of(at), depth_of(at));
-    woken->state = THREAD_WOKEN;
-    woken->woken = r->now;
 }
 
 /* One that by the kernel is runnable only later waits again, for a mutex after a condition variable
@@ -79,7 +77,9 @@ static void wake(replay *r, const thread *by, thread *woken, const stack *at)
 {
     const item *next = wakes_next(woken);
     const bool of_lock = woken->wait.kind < RING_SLEEP;
-    make_runnable(r, by, woken, at);
+    gotrace_rec_go_unpark(by->rec, woken->go, pcs_of(at), depth_of(at));
+    woken->state = THREAD_WOKEN;
+    woken->woken = r->now;
     if (r->version < GOTRACE_FIRST_V2 || !next || next->delay == UNKNOWN_DELAY ||
         wakes_since(woken, next) <= r->now + AGAIN_NS)
         return;
@@ -176,74 +176,6 @@ static void raise_now(replay *r, uint64_t time)
         atomic_store_explicit(&r->now, time, memory_order_relaxed);
 }
 
-/* The thread was off the processors, and has the same proc before and after. */
-static void show_off(replay *r, thread *t, const switch_off *off)
-{
-    const uint64_t now = r->now;
-    atomic_store_explicit(&r->now, off->begin, memory_order_relaxed);
-    if (off->preempted)
-        gotrace_rec_go_preempt(t->rec, NULL, 0);
-    else
-        gotrace_rec_go_park(t->rec, GOTRACE_REC_BLOCK, NULL, 0);
-    gotrace_rec_proc_stop(t->rec);
-    atomic_store_explicit(&r->now, off->end, memory_order_relaxed);
-    gotrace_rec_proc_start(t->rec, r->procs[t->proc].rec);
-    if (!off->preempted)
-        gotrace_rec_go_unpark(t->rec, t->go, NULL, 0);
-    gotrace_rec_go_start(t->rec, t->go);
-    atomic_store_explicit(&r->now, now, memory_order_relaxed);
-}
-
-/* The first time at which an event of the thread's time off can be: in this generation. */
-static uint64_t least_time(const replay *r, const thread *t)
-{
-    return r->version >= GOTRACE_FIRST_V2 && r->generation > t->since ? r->generation : t->since;
-}
-
-/* Shows when the thread did not run since its last record, as far as the kernel reports it, and
- * takes that from *ns. Short times are left out. Returns the end of the last one. Before 1.22
- * events of procs are in one order. */
-static uint64_t show_switches(replay *r, thread *t, uint64_t end, uint64_t *ns)
-{
-    const uint64_t least = least_time(r, t);
-    uint64_t last = least;
-    switch_off off;
-    while (r->switches && r->version >= GOTRACE_FIRST_V2 &&
-           switches_next(r->switches, t->tid, least, end, &off)) {
-        const uint64_t length = off.end - off.begin;
-        if (length < SHORT_NS)
-            continue;
-        show_off(r, t, &off);
-        *ns -= length < *ns ? length : *ns;
-        last = off.end;
-    }
-    return last;
-}
-
-/* The thread did not run for a part of the time since its last record, in its generation. When is
- * not known, of all or of the rest: it is shown at the end. Events of 1.5 have numbers instead of
- * times, which cannot go back. */
-static void be_off(replay *r, thread *t, const item *i)
-{
-    const uint64_t end = i->record.time, now = r->now;
-    uint64_t ns = i->record.object;
-    const uint64_t least = show_switches(r, t, end, &ns);
-    const uint64_t begin = ns > end || end - ns < least ? least : end - ns;
-    if (begin >= end || r->version < 7)
-        return;
-    atomic_store_explicit(&r->now, begin, memory_order_relaxed);
-    if (i->record.flags) {
-        gotrace_rec_go_park(t->rec, GOTRACE_REC_BLOCK, NULL, 0);
-        t->state = THREAD_WAITS;
-    } else {
-        gotrace_rec_go_preempt(t->rec, NULL, 0);
-        t->state = THREAD_WOKEN;
-    }
-    goroutine_release_proc(r, t);
-    atomic_store_explicit(&r->now, now, memory_order_relaxed);
-    goroutine_resume(r, t, now);
-}
-
 /* Whether the rest of the name follows. */
 static bool is_part_of_name(const ring_record *record)
 {
@@ -259,6 +191,7 @@ static void set_name(thread *t, const ring_record *record)
 
 static void end_generation(replay *r, uint64_t time)
 {
+    off_show_all(r, time);
     r->generation = time;
     r->samples = 0;
     thread *t;
@@ -293,6 +226,7 @@ static void replay_item(replay *r, thread *t, const item *i)
         set_name(t, &i->record);
     if (t->state == THREAD_ENDED || !t->rec)
         return;
+    off_resume(r, t, i->record.time);
     if (i->record.type == RING_SAMPLE) {
         if (r->version >= GOTRACE_FIRST_V2) /* else there are none, unless memory was damaged */
             take_sample(r, t, i);
@@ -300,7 +234,7 @@ static void replay_item(replay *r, thread *t, const item *i)
         return;
     }
     if (i->record.type == RING_OFF && t->state == THREAD_RUNNING)
-        be_off(r, t, i);
+        off_record(r, t, i);
     /* A thread that records runs, also if that it goes on was not recorded. */
     const uint64_t since = wakes_since(t, i);
     if (i->delay != UNKNOWN_DELAY)
@@ -373,17 +307,24 @@ static bool runs_for_long(const replay *r, uint64_t time)
 static bool is_generation_due(replay *r, const ring_record *next)
 {
     const uint64_t age = next->time - r->generation;
-    if (age < GENERATION_NS || next->type == RING_OFF || next->time < r->asked + LONG_RUN_NS)
+    if (age < GENERATION_NS || next->type == RING_OFF || next->time < r->asked + LONG_RUN_NS ||
+        next->time <= r->shown)
         return false;
     r->asked = next->time;
-    return r->flies || age >= MOST_GENERATION_NS || !runs_for_long(r, next->time);
+    return r->flies || r->switches || age >= MOST_GENERATION_NS || !runs_for_long(r, next->time);
 }
 
 /* ---- processes ------------------------------------------------------------------------------- */
 
 void replay_use_switches(replay *r, switches *s)
 {
-    r->switches = s;
+    if (r->version >= GOTRACE_FIRST_V2) /* before, events of procs are in one order */
+        r->switches = s;
+}
+
+bool replay_sees_waits(const replay *r)
+{
+    return r->switches && switches_are_complete(r->switches);
 }
 
 bool replay_add(replay *r, source *s)
@@ -438,26 +379,38 @@ static bool is_undecided(const replay *r, const thread *t, const item *i)
            (i->record.type == RING_BLOCK && wakes_end_undecided(r, t, i));
 }
 
-/* Threads that wait are woken as the kernel reports it, up to that time. Functions that are
+/* The kernel reports that the thread `by` woke the other one. False: it is not known yet whether
+ * that one goes on then. */
+static bool wake_at(replay *r, const thread *by, thread *woken, uint64_t time)
+{
+    raise_now(r, time);
+    if (woken->state == THREAD_RUNNING)
+        return off_wake(r, by, woken, time);
+    if (!wakes_next(woken))
+        return false;
+    if (wakes_goes_on(r, woken, time)) {
+        replay_unpark(by, woken);
+        woken->state = THREAD_WOKEN;
+        woken->woken = time;
+    }
+    return true;
+}
+
+/* Threads are woken as the kernel reports it, up to that time. Functions that are
  * recorded have woken theirs before they call the kernel. Returns until, or an earlier time from
  * which on it is not decided whether a thread goes on; *next is lowered to the next waking. */
 static uint64_t wake_by_kernel(replay *r, uint64_t until, uint64_t decided, uint64_t *next)
 {
     const waking *w;
-    while (r->switches && r->version >= GOTRACE_FIRST_V2 &&
-           (w = switches_waking(r->switches, &r->waking))) {
+    while (r->switches && (w = switches_waking(r->switches, &r->waking))) {
         thread *by, *woken;
         if (w->time > until) {
             *next = w->time < *next ? w->time : *next;
             break;
         }
         woken = wakes_by_kernel(r, w, &by);
-        if (woken && !wakes_next(woken) && w->time > decided)
+        if (woken && !wake_at(r, by, woken, w->time) && w->time > decided)
             return w->time - 1;
-        if (woken && wakes_goes_on(r, woken, w->time)) {
-            raise_now(r, w->time);
-            make_runnable(r, by, woken, by->state == THREAD_CALLS ? by->call : NULL);
-        }
         r->waking++;
     }
     return until;
@@ -596,7 +549,7 @@ static void mark_time(replay *r)
     gotrace_rec_thread *idle = NULL;
     thread *t;
     for (walk w = {0}; (t = walk_on(r, &w));) {
-        if (t->state == THREAD_RUNNING) {
+        if (t->state == THREAD_RUNNING && !t->off) {
             gotrace_rec_go_sched(t->rec, NULL, 0);
             gotrace_rec_go_start(t->rec, t->go);
             return;
@@ -621,7 +574,7 @@ static bool end_threads(replay *r)
     thread *t;
     bool ended = false;
     for (walk w = {0}; (t = walk_on(r, &w));) {
-        if (t->state == THREAD_RUNNING) {
+        if (t->state == THREAD_RUNNING && !t->off) {
             goroutine_end(r, t);
             ended = true;
         } else if (t->state == THREAD_CALLS && r->version >= GOTRACE_FIRST_V2) {
@@ -635,6 +588,7 @@ static bool end_threads(replay *r)
 
 bool replay_snapshot(replay *r, out *to)
 {
+    off_show_all(r, r->until);
     if (r->until > r->now) {
         raise_now(r, r->until);
         mark_time(r);
@@ -659,6 +613,7 @@ int replay_end(replay *r, uint64_t ended)
         raise_now(r, ended);
     else
         set_now(r);
+    off_show_all(r, r->now);
     if (!ended || !end_threads(r))
         mark_time(r);
     if (r->flies && !replay_snapshot(r, r->to))

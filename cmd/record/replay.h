@@ -38,7 +38,8 @@ struct replay {
     uint64_t samples;        /* of the generation */
     gotrace_rec_thread *own; /* of `record`, for mark_time; NULL: not needed yet */
     switches *switches;      /* NULL: they are not known */
-    uint64_t waking;         /* number of the next one of them */
+    uint64_t waking;         /* number of the next waking of them */
+    uint64_t shown;          /* events were written up to that time, which may be after `now` */
     int version;
     proc *procs;
     unsigned proc_count, proc_capacity;
@@ -71,6 +72,23 @@ static inline size_t depth_of(const stack *s)
 {
     return s ? s->depth : 0;
 }
+
+enum { SHORT_NS = 20000 }; /* a call that takes less has not waited; others may not either */
+
+/* The thread, which runs or is in a call, wakes the other one. */
+void replay_unpark(const thread *by, const thread *woken);
+
+/* ---- off.c ----------------------------------------------------------------------------------- */
+
+/* The thread is on a processor at that time, or was before if the kernel says so. */
+void off_resume(replay *r, thread *t, uint64_t time);
+/* Shows when running threads were off until then, as far as the kernel reports it. */
+void off_show_all(replay *r, uint64_t until);
+/* The kernel reports that the thread `by` woke one that runs, as far as was recorded. False: it is
+ * not known yet when it went on. */
+bool off_wake(replay *r, const thread *by, thread *t, uint64_t time);
+/* Of RING_OFF: the thread did not run for a part of the time since its last record. */
+void off_record(replay *r, thread *t, const item *i);
 
 /* ---- goroutines.c ---------------------------------------------------------------------------- */
 
@@ -120,7 +138,7 @@ thread *wakes_other_end(const replay *r, const thread *by, const item *call);
 /* Whether it is not known yet what the thread that reads from there does, which polls; if none has
  * read from there, any thread that polls. */
 bool wakes_end_undecided(const replay *r, const thread *by, const item *call);
-/* The thread that waited for something else than a lock when the kernel reported that; NULL: none
+/* The thread that ran, or waited for anything but a lock, when the kernel reported that; NULL: none
  * did, or the thread that woke it, *by, is not in the trace or waits itself. */
 thread *wakes_by_kernel(const replay *r, const waking *w, thread **by);
 /* Whether its wait ended when it was woken at that time. */

@@ -376,6 +376,23 @@ bool switches_next(switches *s, uint64_t tid, uint64_t since, uint64_t until, sw
     return true;
 }
 
+bool switches_are_complete(const switches *s)
+{
+    return s->known_since == 0 && !s->failed;
+}
+
+bool switches_at(switches *s, uint64_t tid, uint64_t time, switch_off *off)
+{
+    const offs *o = idmap_find(&s->threads, tid);
+    size_t i = o ? o->count : 0;
+    while (i > 0 && i > o->first && o->list[i - 1].begin > time)
+        i--;
+    if (i == 0 || i == o->first || o->list[i - 1].end < time || time < s->known_since || s->failed)
+        return false;
+    *off = o->list[i - 1];
+    return true;
+}
+
 static bool begins_wait(const offs *o, uint64_t since, uint64_t until)
 {
     for (size_t i = o->count; i > o->first && o->list[i - 1].begin > since; i--)

@@ -77,7 +77,7 @@ void trace_add_losses(trace_output *t, const source *s)
     t->losses.threads += s->shared->lost;
     t->losses.calls += s->shared->left;
     t->losses.samples += s->shared->samples_lost;
-    t->losses.unseen += s->unseen;
+    t->losses.unseen += replay_sees_waits(t->replay) ? 0 : s->unseen;
     t->losses.stacks += s->lost_stacks;
 }
 

@@ -100,11 +100,13 @@ thread *wakes_by_kernel(const replay *r, const waking *w, thread **by)
     thread *woken = NULL, *t;
     *by = NULL;
     for (walk i = {0}; (t = walk_on(r, &i));) {
-        if (t->tid == w->woken && t->rec && t->state == THREAD_WAITS &&
-            t->wait.kind > RING_WRITE_LOCK)
+        const bool runs = t->state == THREAD_RUNNING;
+        if (!t->rec)
+            continue;
+        if (t->tid == w->woken &&
+            (runs || (t->state == THREAD_WAITS && t->wait.kind > RING_WRITE_LOCK)))
             woken = t;
-        else if (t->tid == w->tid && t->rec &&
-                 (t->state == THREAD_RUNNING || t->state == THREAD_CALLS))
+        else if (t->tid == w->tid && ((runs && !t->off) || t->state == THREAD_CALLS))
             *by = t;
     }
     return *by ? woken : NULL;

@@ -76,9 +76,9 @@ static function_order order_of(const char *name)
     return (function_order)order;
 }
 
-/* Warns of goroutines that `record` shows as running while they wait (gotrace-record(1)): threads
- * of libgomp, whose start function is gomp_thread_start of GCC's libgomp/team.c. Without debug
- * information it has the name of the file. */
+/* Warns of goroutines that `record` shows as running while they wait, where the kernel does not
+ * report that (gotrace-record(1)): threads of libgomp, whose start function is gomp_thread_start of
+ * GCC's libgomp/team.c. Without debug information it has the name of the file. */
 static void warn_of_unseen(const statistics *stats)
 {
     static const char file[] = "libgomp", function[] = "gomp_thread_start";
@@ -87,6 +87,8 @@ static void warn_of_unseen(const statistics *stats)
         const function_figure *f = stats->functions.items[i];
         size_t size;
         const char *name = names_text(stats->stacks, f->name, &size);
+        if (figure_sum(f, TIME_BLOCK) > 0)
+            continue;
         if ((size >= strlen(file) && memcmp(name, file, strlen(file)) == 0) ||
             (size == strlen(function) && memcmp(name, function, size) == 0))
             count += f->count;
