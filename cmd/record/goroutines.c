@@ -32,8 +32,8 @@ static bool add_proc(replay *r)
 
 void goroutine_take_proc(replay *r, thread *t)
 {
-    unsigned i = 0;
-    while (i < r->proc_count && r->procs[i].taken)
+    unsigned i = t->has_proc ? t->proc : 0;
+    while (!t->has_proc && i < r->proc_count && r->procs[i].taken)
         i++;
     if (i == r->proc_count && !add_proc(r)) {
         r->failed = true;

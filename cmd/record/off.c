@@ -8,12 +8,6 @@
  */
 #include "cmd/record/replay.h"
 
-/* The recorder's calls are at that time, until r->now is set again. */
-static void set_time(replay *r, uint64_t time)
-{
-    atomic_store_explicit(&r->now, time, memory_order_relaxed);
-}
-
 /* The first time at which an event of the thread's time off can be: in this generation. */
 static uint64_t least_time(const replay *r, const thread *t)
 {
@@ -24,7 +18,7 @@ static uint64_t least_time(const replay *r, const thread *t)
 
 static void begin(replay *r, thread *t, const switch_off *off)
 {
-    set_time(r, off->begin);
+    replay_set_time(r, off->begin);
     if (off->preempted)
         gotrace_rec_go_preempt(t->rec, NULL, 0);
     else
@@ -39,10 +33,10 @@ static void end(replay *r, thread *t, uint64_t time, const thread *by, uint64_t 
 {
     const bool waits = t->off == OFF_WAITS;
     if (waits && by) {
-        set_time(r, woken);
+        replay_set_time(r, woken);
         replay_unpark(by, t);
     }
-    set_time(r, time);
+    replay_set_time(r, time);
     gotrace_rec_proc_start(t->rec, r->procs[t->proc].rec);
     if (waits && !by)
         gotrace_rec_go_unpark(t->rec, t->go, NULL, 0);
@@ -64,7 +58,7 @@ static void show(replay *r, thread *t, uint64_t until, const thread *by, uint64_
             begin(r, t, &off);
         end(r, t, off.end, woken >= off.begin && woken <= off.end ? by : NULL, woken);
     }
-    set_time(r, now);
+    replay_set_time(r, now);
 }
 
 void off_resume(replay *r, thread *t, uint64_t time)
@@ -75,7 +69,7 @@ void off_resume(replay *r, thread *t, uint64_t time)
     show(r, t, time, NULL, 0);
     if (t->off)
         end(r, t, time, NULL, 0);
-    set_time(r, now);
+    replay_set_time(r, now);
 }
 
 void off_show_all(replay *r, uint64_t until)
@@ -94,7 +88,7 @@ void off_show_all(replay *r, uint64_t until)
         if (off.begin + SHORT_NS < until)
             begin(r, t, &off);
     }
-    set_time(r, now);
+    replay_set_time(r, now);
 }
 
 bool off_wake(replay *r, const thread *by, thread *t, uint64_t time)
@@ -125,7 +119,7 @@ void off_record(replay *r, thread *t, const item *i)
     t->off_ns = 0;
     if (since >= until || r->version < 7 || (r->switches && ns < SHORT_NS))
         return;
-    set_time(r, since);
+    replay_set_time(r, since);
     if (i->record.flags) {
         gotrace_rec_go_park(t->rec, GOTRACE_REC_BLOCK, NULL, 0);
         t->state = THREAD_WAITS;
@@ -134,6 +128,6 @@ void off_record(replay *r, thread *t, const item *i)
         t->state = THREAD_WOKEN;
     }
     goroutine_release_proc(r, t);
-    set_time(r, now);
+    replay_set_time(r, now);
     goroutine_resume(r, t, now);
 }

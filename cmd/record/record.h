@@ -338,6 +338,8 @@ struct thread {
     uint64_t off_since;      /* of that, if it is not OFF_NOT */
     uint64_t off_ns;         /* shown so since the last RING_OFF */
     const stack *call;       /* of the last call; NULL: none */
+    const stack *wake;       /* of the last record, if that is a RING_WAKE of the object ... */
+    uint64_t wake_key;       /* ... with that key; 0: it is not */
     ring_record wait;        /* what it waits for */
     uint64_t wait_key;       /* see item */
     bool passed;             /* a RING_WAKE of that object did not wake it */
@@ -434,12 +436,14 @@ void switches_read(switches *s);
 bool switches_next(switches *s, uint64_t tid, uint64_t since, uint64_t until, switch_off *off);
 /* Whether none was lost. */
 bool switches_are_complete(const switches *s);
+/* Whether all wakings are reported. Before the first one it is not known. */
+bool switches_have_wakings(const switches *s);
 /* The time off of the thread that has begun and not ended before that time. end == UINT64_MAX: it
  * is not known when it ends. False: there is none, or it is not known. */
 bool switches_at(switches *s, uint64_t tid, uint64_t time, switch_off *off);
-/* Whether the thread is known to begin to wait after `since`, and before `until`; and whether it is
- * known not to. */
-bool switches_waits(switches *s, uint64_t tid, uint64_t since, uint64_t until);
+/* Whether the thread is known to begin to wait after `since`, first at *begin, and before `until`;
+ * and whether it is known not to. */
+bool switches_waits(switches *s, uint64_t tid, uint64_t since, uint64_t until, uint64_t *begin);
 bool switches_waits_not(switches *s, uint64_t tid, uint64_t since, uint64_t until);
 /* The waking of that number in order of time, from 0 on; if it is kept no longer, the first one
  * that is, and *number is its number. Valid until the next switches_read. NULL: there is none yet,

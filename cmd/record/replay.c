@@ -65,31 +65,80 @@ static const ring_record *next_record(const thread *t)
     return next ? &next->record : NULL;
 }
 
+/* Whether the last record of the thread is a RING_WAKE of what the other one waits for. */
+static bool is_waking(const thread *by, const thread *woken)
+{
+    return by->wake_key && by->wake_key == woken->wait_key;
+}
+
 void replay_unpark(const thread *by, const thread *woken)
 {
     const stack *at = by->state == THREAD_CALLS ? by->call : NULL;
+    at = is_waking(by, woken) ? by->wake : at;
     gotrace_rec_go_unpark(by->rec, woken->go, pcs_of(at), depth_of(at));
 }
 
-/* One that by the kernel is runnable only later waits again, for a mutex after a condition variable
- * for instance, or for the rest of what it reads. */
+static void set_woken(thread *woken, uint64_t time)
+{
+    woken->state = THREAD_WOKEN;
+    woken->woken = time;
+}
+
+/* The thread ran, and waits for something else from now on: for a mutex after a condition variable,
+ * or for the rest of what it reads. */
+static void park_again(replay *r, thread *t)
+{
+    const bool of_lock = t->wait.kind < RING_SLEEP;
+    gotrace_rec_go_park(t->rec, of_lock ? GOTRACE_REC_SYNC : reason_of(t->wait.kind), NULL, 0);
+    if (of_lock) {
+        t->wait = (ring_record){.kind = RING_NO_WAIT};
+        t->wait_key = 0;
+    }
+    t->wait.time = r->now;
+    t->state = THREAD_WAITS;
+}
+
+/* One that was woken waits again when the kernel took it off a processor. That is later: it keeps
+ * its proc until it goes on, so that no other thread has it before. */
+static void wait_again_at(replay *r, thread *woken, uint64_t begin)
+{
+    const uint64_t now = r->now;
+    switch_off off;
+    if (!switches_at(r->switches, woken->tid, now, &off) || off.end >= begin)
+        off.end = begin - 1;
+    goroutine_was_delayed(woken, off.end);
+    replay_set_time(r, off.end);
+    goroutine_resume(r, woken, off.end);
+    replay_set_time(r, begin);
+    park_again(r, woken);
+    gotrace_rec_proc_stop(woken->rec);
+    replay_set_time(r, now);
+    r->shown = begin > r->shown ? begin : r->shown;
+}
+
+/* Whether the thread, which was woken at that time, begins to wait before its next record. */
+static bool waits_again(const replay *r, const thread *woken, uint64_t time, uint64_t *begin)
+{
+    const ring_record *next = next_record(woken);
+    return r->switches &&
+           switches_waits(r->switches, woken->tid, time, next ? next->time : UINT64_MAX, begin);
+}
+
+/* One that by the kernel is runnable only later waits again. */
 static void wake(replay *r, const thread *by, thread *woken, const stack *at)
 {
     const item *next = wakes_next(woken);
-    const bool of_lock = woken->wait.kind < RING_SLEEP;
+    uint64_t begin;
     gotrace_rec_go_unpark(by->rec, woken->go, pcs_of(at), depth_of(at));
-    woken->state = THREAD_WOKEN;
-    woken->woken = r->now;
-    if (r->version < GOTRACE_FIRST_V2 || !next || next->delay == UNKNOWN_DELAY ||
-        wakes_since(woken, next) <= r->now + AGAIN_NS)
-        return;
-    goroutine_resume(r, woken, r->now);
-    gotrace_rec_go_park(woken->rec, of_lock ? GOTRACE_REC_SYNC : reason_of(woken->wait.kind), NULL,
-                        0);
-    goroutine_release_proc(r, woken);
-    if (of_lock)
-        woken->wait = (ring_record){.time = r->now, .kind = RING_NO_WAIT};
-    woken->state = THREAD_WAITS;
+    set_woken(woken, r->now);
+    if (waits_again(r, woken, r->now, &begin)) {
+        wait_again_at(r, woken, begin);
+    } else if (!r->switches && r->version >= GOTRACE_FIRST_V2 && next &&
+               next->delay != UNKNOWN_DELAY && wakes_since(woken, next) > r->now + AGAIN_NS) {
+        goroutine_resume(r, woken, r->now);
+        park_again(r, woken);
+        goroutine_release_proc(r, woken);
+    }
 }
 
 static void wake_kind(replay *r, thread *by, ring_kind kind, const item *i)
@@ -227,6 +276,8 @@ static void replay_item(replay *r, thread *t, const item *i)
     if (t->state == THREAD_ENDED || !t->rec)
         return;
     off_resume(r, t, i->record.time);
+    t->wake = i->stack;
+    t->wake_key = i->record.type == RING_WAKE ? i->key : 0;
     if (i->record.type == RING_SAMPLE) {
         if (r->version >= GOTRACE_FIRST_V2) /* else there are none, unless memory was damaged */
             take_sample(r, t, i);
@@ -379,20 +430,25 @@ static bool is_undecided(const replay *r, const thread *t, const item *i)
            (i->record.type == RING_BLOCK && wakes_end_undecided(r, t, i));
 }
 
-/* The kernel reports that the thread `by` woke the other one. False: it is not known yet whether
- * that one goes on then. */
-static bool wake_at(replay *r, const thread *by, thread *woken, uint64_t time)
+/* The kernel reports that the thread `by` woke the other one. That goes on with its next record, or
+ * waits again before: not for what it was woken for, if that is a condition variable. False: it is
+ * not known yet. */
+static bool wake_at(replay *r, const thread *by, thread *woken, uint64_t time, bool decided)
 {
+    const ring_record *next = next_record(woken);
     raise_now(r, time);
     if (woken->state == THREAD_RUNNING)
-        return off_wake(r, by, woken, time);
-    if (!wakes_next(woken))
+        return off_wake(r, by, woken, time) || decided;
+    uint64_t begin;
+    const bool again = waits_again(r, woken, time, &begin);
+    if (again && (woken->wait.kind != RING_COND || !is_waking(by, woken)))
+        return true;
+    if (!again && !next && !decided)
         return false;
-    if (wakes_goes_on(r, woken, time)) {
-        replay_unpark(by, woken);
-        woken->state = THREAD_WOKEN;
-        woken->woken = time;
-    }
+    replay_unpark(by, woken);
+    set_woken(woken, time);
+    if (again)
+        wait_again_at(r, woken, begin);
     return true;
 }
 
@@ -409,7 +465,7 @@ static uint64_t wake_by_kernel(replay *r, uint64_t until, uint64_t decided, uint
             break;
         }
         woken = wakes_by_kernel(r, w, &by);
-        if (woken && !wake_at(r, by, woken, w->time) && w->time > decided)
+        if (woken && !wake_at(r, by, woken, w->time, w->time <= decided))
             return w->time - 1;
         r->waking++;
     }

@@ -75,6 +75,11 @@ static inline size_t depth_of(const stack *s)
 
 enum { SHORT_NS = 20000 }; /* a call that takes less has not waited; others may not either */
 
+/* The recorder's calls are at that time, until it is set again. */
+static inline void replay_set_time(replay *r, uint64_t time)
+{
+    atomic_store_explicit(&r->now, time, memory_order_relaxed);
+}
 /* The thread, which runs or is in a call, wakes the other one. */
 void replay_unpark(const thread *by, const thread *woken);
 
@@ -92,7 +97,7 @@ void off_record(replay *r, thread *t, const item *i);
 
 /* ---- goroutines.c ---------------------------------------------------------------------------- */
 
-/* The thread takes the first proc that is idle; it gives it up. */
+/* The thread takes the first proc that is idle, or the one that it has kept; it gives it up. */
 void goroutine_take_proc(replay *r, thread *t);
 void goroutine_release_proc(replay *r, thread *t);
 /* The thread begins. */
@@ -141,8 +146,6 @@ bool wakes_end_undecided(const replay *r, const thread *by, const item *call);
 /* The thread that ran, or waited for anything but a lock, when the kernel reported that; NULL: none
  * did, or the thread that woke it, *by, is not in the trace or waits itself. */
 thread *wakes_by_kernel(const replay *r, const waking *w, thread **by);
-/* Whether its wait ended when it was woken at that time. */
-bool wakes_goes_on(const replay *r, const thread *woken, uint64_t time);
 /* Notes who uses that end of the channel, for the two functions above. */
 void wakes_note_user(replay *r, const thread *t, const item *call);
 void wakes_forget_users(replay *r, const source *s);

@@ -381,6 +381,11 @@ bool switches_are_complete(const switches *s)
     return s->known_since == 0 && !s->failed;
 }
 
+bool switches_have_wakings(const switches *s)
+{
+    return s->waking_count > 0 && switches_are_complete(s);
+}
+
 bool switches_at(switches *s, uint64_t tid, uint64_t time, switch_off *off)
 {
     const offs *o = idmap_find(&s->threads, tid);
@@ -393,23 +398,27 @@ bool switches_at(switches *s, uint64_t tid, uint64_t time, switch_off *off)
     return true;
 }
 
-static bool begins_wait(const offs *o, uint64_t since, uint64_t until)
+/* *begin: when it begins to wait first. */
+static bool begins_wait(const offs *o, uint64_t since, uint64_t until, uint64_t *begin)
 {
+    *begin = UINT64_MAX;
     for (size_t i = o->count; i > o->first && o->list[i - 1].begin > since; i--)
         if (o->list[i - 1].begin < until && !o->list[i - 1].preempted)
-            return true;
-    return false;
+            *begin = o->list[i - 1].begin;
+    return *begin != UINT64_MAX;
 }
 
-bool switches_waits(switches *s, uint64_t tid, uint64_t since, uint64_t until)
+bool switches_waits(switches *s, uint64_t tid, uint64_t since, uint64_t until, uint64_t *begin)
 {
     const offs *o = idmap_find(&s->threads, tid);
-    return o && begins_wait(o, since, until);
+    return o && begins_wait(o, since, until, begin);
 }
 
 bool switches_waits_not(switches *s, uint64_t tid, uint64_t since, uint64_t until)
 {
     const offs *o = idmap_find(&s->threads, tid);
+    uint64_t begin;
     return o && !s->failed && since >= s->known_since && until <= s->read_until &&
-           (o->first == 0 || o->list[o->first - 1].end <= since) && !begins_wait(o, since, until);
+           (o->first == 0 || o->list[o->first - 1].end <= since) &&
+           !begins_wait(o, since, until, &begin);
 }

@@ -64,12 +64,24 @@ static uint64_t wake_time(const thread *t, const thread *by, const item *wake)
     return next->record.flags == RING_DONE ? next->record.time : UINT64_MAX;
 }
 
+/* Whether the kernel will report who wakes the thread, which sleeps at that time. For locks, that
+ * does not say who lets it in. */
+static bool is_reported(const replay *r, const thread *t, uint64_t time)
+{
+    switch_off off;
+    return r->switches && t->wait.kind > RING_WRITE_LOCK && switches_have_wakings(r->switches) &&
+           switches_at(r->switches, t->tid, time, &off) && !off.preempted;
+}
+
 thread *wakes_find(const replay *r, const thread *by, const item *wake)
 {
     thread *best = NULL, *t;
     uint64_t best_time = UINT64_MAX;
     for (walk w = {0}; (t = walk_on(r, &w));) {
-        uint64_t time = wakes_can_wake(t, by->of, wake->key) ? wake_time(t, by, wake) : UINT64_MAX;
+        uint64_t time = wakes_can_wake(t, by->of, wake->key) &&
+                                !is_reported(r, t, wake->record.time)
+                            ? wake_time(t, by, wake)
+                            : UINT64_MAX;
         if (time < best_time || (best && time == best_time && t->wait.time < best->wait.time)) {
             best = t;
             best_time = time;
@@ -110,12 +122,6 @@ thread *wakes_by_kernel(const replay *r, const waking *w, thread **by)
             *by = t;
     }
     return *by ? woken : NULL;
-}
-
-bool wakes_goes_on(const replay *r, const thread *woken, uint64_t time)
-{
-    const item *next = wakes_next(woken);
-    return next && !switches_waits(r->switches, woken->tid, time, next->record.time);
 }
 
 /* ---- channels -------------------------------------------------------------------------------- */

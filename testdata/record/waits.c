@@ -150,6 +150,15 @@ static void signal_condition(void)
     set_flag();
     pthread_cond_signal(&cond);
 }
+/* The thread that is woken waits for the mutex then. */
+static void signal_and_hold(void)
+{
+    pthread_mutex_lock(&mutex);
+    flag = 1;
+    pthread_cond_signal(&cond);
+    usleep(WAIT_US);
+    pthread_mutex_unlock(&mutex);
+}
 static void broadcast_condition(void)
 {
     set_flag();
@@ -479,6 +488,7 @@ static const struct kind {
     {"barrier", nothing, wait_barrier, wait_barrier, nothing},
     {"cond", nothing, wait_condition, signal_condition, nothing},
     {"condtimed", nothing, wait_condition_timed, signal_condition, nothing},
+    {"condheld", nothing, wait_condition, signal_and_hold, nothing},
     {"broadcast", nothing, wait_condition, broadcast_condition, nothing},
     {"timeout", nothing, wait_timeout, nothing, nothing},
     {"mtx", c11_lock, c11_lock, c11_unlock, c11_unlock},

@@ -71,6 +71,7 @@ sem sync sem_wait sem_post
 semtimed sync sem_timedwait sem_post
 cond cond pthread_cond_wait pthread_cond_signal
 condtimed cond pthread_cond_timedwait pthread_cond_signal
+condheld cond pthread_cond_wait pthread_cond_signal
 broadcast cond pthread_cond_wait pthread_cond_broadcast
 timeout cond pthread_cond_timedwait
 mtx sync mtx_lock mtx_unlock
@@ -118,6 +119,14 @@ barrier() {
         [ "$(count "G1  *GoUnblock  *G2 waiting -> runnable at pthread_barrier_wait" barrier.txt)" -ge 3 ]
 }
 check 'barrier' barrier
+
+# A thread that was woken from a condition variable waits 20 ms for the mutex: until another one unlocks it, if the kernel says
+# which thread that was.
+held() {
+    [ "$(count ' GoBlock  *G2 running -> waiting(sync)' condheld.txt)" -ge 3 ] &&
+        [ "$(count 'G1  *GoUnblock  *G2 waiting -> runnable' condheld.txt)" -ge "$([ $wakings = yes ] && echo 1 || echo 0)" ]
+}
+check 'the mutex after a condition variable' held
 
 # ---- what is waited for --------------------------------------------------------------------------
 
