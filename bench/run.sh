@@ -144,7 +144,8 @@ seconds_of() {
     calc '%.4f' "$EPOCHREALTIME - $begin"
 }
 # The programs of conformance, each by turns without `gotrace record`, and with it without and with stacks: medians of the
-# rounds' seconds, and of how many more they are than without it in the same round.
+# rounds' seconds, and of how many more they are than without it in the same round. After a recording the kernel takes up to
+# 40 ms to forget that it reported wakings, for which the next one would wait.
 bench_programs() (
     local program command round rounds=$((runs < 5 ? 5 : runs))
     cd "$work" && prepare_programs || return
@@ -159,8 +160,10 @@ bench_programs() (
             echo
             seconds_of "$gotrace" record -q --no-stacks -o programs.trace -- bash -c "exec $command"
             echo
+            sleep 0.1
             seconds_of "$gotrace" record -q -o programs.trace -- bash -c "exec $command"
             echo
+            sleep 0.1
         done | paste - - - | awk '{ print $0, $2 - $1, $3 - $1 }' >seconds
         row "$(basename "${command%% *}")" "$(middle 1 seconds) s" \
             "+$(calc '%.3f' "$(middle 4 seconds)") s, with stacks +$(calc '%.3f' "$(middle 5 seconds)") s"

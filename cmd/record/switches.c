@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -88,6 +89,15 @@ typedef struct tracepoint_data {
 } tracepoint_data;
 
 enum { FLAG_HARDIRQ = 0x08, FLAG_SOFTIRQ = 0x10, FLAG_NMI = 0x40 };
+
+/* The ids in the data of tracepoints are those of the first PID namespace, whose number is
+ * PROC_PID_INIT_INO in the kernel's include/linux/proc_ns.h. */
+static bool is_first_namespace(void)
+{
+    const ino_t first = 0xEFFFFFFC;
+    struct stat namespace;
+    return stat("/proc/self/ns/pid", &namespace) == 0 && namespace.st_ino == first;
+}
 
 static tracepoint find_tracepoint(void)
 {
@@ -195,7 +205,8 @@ switches *switches_open(pid_t pid)
     if (!s)
         return NULL;
     idmap_init(&s->threads, sizeof(offs));
-    s->tracepoint = find_tracepoint();
+    if (is_first_namespace())
+        s->tracepoint = find_tracepoint();
     s->page_size = (size_t)sysconf(_SC_PAGESIZE);
     s->cpus = cpus > 0 ? calloc((size_t)cpus, sizeof *s->cpus) : NULL;
     for (long i = 0; s->cpus && i < cpus; i++) {
@@ -216,6 +227,22 @@ switches *switches_open(pid_t pid)
     return NULL;
 }
 
+/* The kernel takes 36 ms to close the last descriptor of a tracepoint, twice what is needed to
+ * record a short program: a process that nothing waits for does it. */
+static void close_wakings(const switches *s)
+{
+    size_t i = 0;
+    while (i < s->count && s->cpus[i].waking_fd < 0)
+        i++;
+    if (i < s->count && fork() == 0) {
+        close_range(0, ~0U, 0);
+        _exit(0);
+    }
+    for (; i < s->count; i++)
+        if (s->cpus[i].waking_fd >= 0)
+            close(s->cpus[i].waking_fd);
+}
+
 void switches_close(switches *s)
 {
     size_t cursor = 0;
@@ -223,13 +250,12 @@ void switches_close(switches *s)
     void *value;
     if (!s)
         return;
+    close_wakings(s);
     for (size_t i = 0; i < s->count; i++) {
         if (s->cpus[i].page)
             munmap(s->cpus[i].page, (1 + RING_PAGES) * s->page_size);
         if (s->cpus[i].fd >= 0)
             close(s->cpus[i].fd);
-        if (s->cpus[i].waking_fd >= 0)
-            close(s->cpus[i].waking_fd);
     }
     while (idmap_next(&s->threads, &cursor, &tid, &value))
         free(((offs *)value)->list);
@@ -296,7 +322,7 @@ static void copy_out(const char *from, size_t size, uint64_t at, void *to, size_
 }
 
 /* A record of the tracepoint, whose data are at that place. What an interrupt did, the thread did
- * not. The ids in the data are those outside of PID namespaces. */
+ * not. */
 static void take_tracepoint(switches *s, const switch_record *r, const char *records, uint64_t at)
 {
     raw_data raw = {0};
@@ -308,8 +334,7 @@ static void take_tracepoint(switches *s, const switch_record *r, const char *rec
         return;
     memcpy(&data, raw.data, sizeof data);
     memcpy(&woken, raw.data + s->tracepoint.pid, sizeof woken);
-    if (woken > 0 && data.pid == (int32_t)r->tid &&
-        !(data.flags & (FLAG_HARDIRQ | FLAG_SOFTIRQ | FLAG_NMI)))
+    if (woken > 0 && !(data.flags & (FLAG_HARDIRQ | FLAG_SOFTIRQ | FLAG_NMI)))
         add_pending(s, r, (uint32_t)woken);
 }
 
