@@ -142,7 +142,7 @@ static void end_goroutine(replay *r, thread *t)
 {
     if (t->state == THREAD_CREATED && t->rec)
         start(r, t);
-    off_resume(r, t, r->now);
+    off_show(r, t, r->now);
     goroutine_resume(r, t, r->now);
     if (t->state == THREAD_RUNNING) {
         gotrace_rec_go_end(t->rec);

@@ -61,10 +61,10 @@ static void show(replay *r, thread *t, uint64_t until, const thread *by, uint64_
     replay_set_time(r, now);
 }
 
-void off_resume(replay *r, thread *t, uint64_t time)
+void off_show(replay *r, thread *t, uint64_t time)
 {
     const uint64_t now = r->now;
-    if (!t->off)
+    if (!r->switches || t->state != THREAD_RUNNING)
         return;
     show(r, t, time, NULL, 0);
     if (t->off)
@@ -111,8 +111,6 @@ bool off_wake(replay *r, const thread *by, thread *t, uint64_t time)
 void off_record(replay *r, thread *t, const item *i)
 {
     const uint64_t until = i->record.time, now = r->now;
-    if (r->switches)
-        show(r, t, until, NULL, 0);
     const uint64_t ns = i->record.object > t->off_ns ? i->record.object - t->off_ns : 0,
                    least = least_time(r, t);
     const uint64_t since = ns > until || until - ns < least ? least : until - ns;

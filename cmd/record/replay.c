@@ -84,28 +84,30 @@ static void set_woken(thread *woken, uint64_t time)
     woken->woken = time;
 }
 
-/* The thread ran, and waits for something else from now on: for a mutex after a condition variable,
- * or for the rest of what it reads. */
+/* The thread ran, and waits again from now on: after a condition variable for the mutex, else for
+ * the same. Which thread lets it in is not known of locks. */
 static void park_again(replay *r, thread *t)
 {
-    const bool of_lock = t->wait.kind < RING_SLEEP;
+    const bool of_lock = t->wait.kind <= RING_COND || t->wait.kind == RING_NO_WAIT;
     gotrace_rec_go_park(t->rec, of_lock ? GOTRACE_REC_SYNC : reason_of(t->wait.kind), NULL, 0);
     if (of_lock) {
-        t->wait = (ring_record){.kind = RING_NO_WAIT};
+        t->wait.kind = RING_NO_WAIT;
         t->wait_key = 0;
     }
     t->wait.time = r->now;
     t->state = THREAD_WAITS;
 }
 
-/* One that was woken waits again when the kernel took it off a processor. That is later: it keeps
- * its proc until it goes on, so that no other thread has it before. */
-static void wait_again_at(replay *r, thread *woken, uint64_t begin)
+/* The thread, which was woken, begins to wait again before its next record, as far as the kernel
+ * reports it. False: it does not. That is later: it keeps its proc until it goes on, so that no
+ * other thread has it before. */
+static bool waits_again(replay *r, thread *woken)
 {
     const uint64_t now = r->now;
+    uint64_t begin;
     switch_off off;
-    if (!switches_at(r->switches, woken->tid, now, &off) || off.end >= begin)
-        off.end = begin - 1;
+    if (!wakes_sleeps_at(r, woken, now, &off) || !wakes_sleeps_after(r, woken, now, &begin))
+        return false;
     goroutine_was_delayed(woken, off.end);
     replay_set_time(r, off.end);
     goroutine_resume(r, woken, off.end);
@@ -114,27 +116,17 @@ static void wait_again_at(replay *r, thread *woken, uint64_t begin)
     gotrace_rec_proc_stop(woken->rec);
     replay_set_time(r, now);
     r->shown = begin > r->shown ? begin : r->shown;
-}
-
-/* Whether the thread, which was woken at that time, begins to wait before its next record. */
-static bool waits_again(const replay *r, const thread *woken, uint64_t time, uint64_t *begin)
-{
-    const ring_record *next = next_record(woken);
-    return r->switches &&
-           switches_waits(r->switches, woken->tid, time, next ? next->time : UINT64_MAX, begin);
+    return true;
 }
 
 /* One that by the kernel is runnable only later waits again. */
 static void wake(replay *r, const thread *by, thread *woken, const stack *at)
 {
     const item *next = wakes_next(woken);
-    uint64_t begin;
     gotrace_rec_go_unpark(by->rec, woken->go, pcs_of(at), depth_of(at));
     set_woken(woken, r->now);
-    if (waits_again(r, woken, r->now, &begin)) {
-        wait_again_at(r, woken, begin);
-    } else if (!r->switches && r->version >= GOTRACE_FIRST_V2 && next &&
-               next->delay != UNKNOWN_DELAY && wakes_since(woken, next) > r->now + AGAIN_NS) {
+    if (!waits_again(r, woken) && !r->switches && r->version >= GOTRACE_FIRST_V2 && next &&
+        next->delay != UNKNOWN_DELAY && wakes_since(woken, next) > r->now + AGAIN_NS) {
         goroutine_resume(r, woken, r->now);
         park_again(r, woken);
         goroutine_release_proc(r, woken);
@@ -275,7 +267,7 @@ static void replay_item(replay *r, thread *t, const item *i)
         set_name(t, &i->record);
     if (t->state == THREAD_ENDED || !t->rec)
         return;
-    off_resume(r, t, i->record.time);
+    off_show(r, t, i->record.time);
     t->wake = i->stack;
     t->wake_key = i->record.type == RING_WAKE ? i->key : 0;
     if (i->record.type == RING_SAMPLE) {
@@ -431,24 +423,24 @@ static bool is_undecided(const replay *r, const thread *t, const item *i)
 }
 
 /* The kernel reports that the thread `by` woke the other one. That goes on with its next record, or
- * waits again before: not for what it was woken for, if that is a condition variable. False: it is
- * not known yet. */
+ * waits again before; or it was woken before it slept, and sleeps then. False: it is not known yet.
+ */
 static bool wake_at(replay *r, const thread *by, thread *woken, uint64_t time, bool decided)
 {
-    const ring_record *next = next_record(woken);
+    switch_off off;
+    uint64_t begin;
     raise_now(r, time);
     if (woken->state == THREAD_RUNNING)
         return off_wake(r, by, woken, time) || decided;
-    uint64_t begin;
-    const bool again = waits_again(r, woken, time, &begin);
-    if (again && (woken->wait.kind != RING_COND || !is_waking(by, woken)))
-        return true;
-    if (!again && !next && !decided)
+    if (wakes_sleeps_after(r, woken, time, &begin)) {
+        if (!wakes_sleeps_at(r, woken, time, &off))
+            return true;
+    } else if (!wakes_next(woken) && !decided) {
         return false;
+    }
     replay_unpark(by, woken);
     set_woken(woken, time);
-    if (again)
-        wait_again_at(r, woken, begin);
+    waits_again(r, woken);
     return true;
 }
 

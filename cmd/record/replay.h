@@ -85,14 +85,16 @@ void replay_unpark(const thread *by, const thread *woken);
 
 /* ---- off.c ----------------------------------------------------------------------------------- */
 
-/* The thread is on a processor at that time, or was before if the kernel says so. */
-void off_resume(replay *r, thread *t, uint64_t time);
-/* Shows when running threads were off until then, as far as the kernel reports it. */
+/* Shows when the thread was off until then, as far as the kernel reports it. If it runs as far as
+ * is recorded, it is on a processor at that time. */
+void off_show(replay *r, thread *t, uint64_t time);
+/* As off_show, of all threads, which may be off at that time. */
 void off_show_all(replay *r, uint64_t until);
 /* The kernel reports that the thread `by` woke one that runs, as far as was recorded. False: it is
  * not known yet when it went on. */
 bool off_wake(replay *r, const thread *by, thread *t, uint64_t time);
-/* Of RING_OFF: the thread did not run for a part of the time since its last record. */
+/* Of RING_OFF: the thread did not run for a part of the time since its last record, of which
+ * off_show has shown what the kernel reports. */
 void off_record(replay *r, thread *t, const item *i);
 
 /* ---- goroutines.c ---------------------------------------------------------------------------- */
@@ -146,6 +148,10 @@ bool wakes_end_undecided(const replay *r, const thread *by, const item *call);
 /* The thread that ran, or waited for anything but a lock, when the kernel reported that; NULL: none
  * did, or the thread that woke it, *by, is not in the trace or waits itself. */
 thread *wakes_by_kernel(const replay *r, const waking *w, thread **by);
+/* As far as the kernel reports it: whether the thread sleeps at that time, in *off; and whether it
+ * begins to after that time, at *begin, and before its next record. */
+bool wakes_sleeps_at(const replay *r, const thread *t, uint64_t time, switch_off *off);
+bool wakes_sleeps_after(const replay *r, const thread *t, uint64_t time, uint64_t *begin);
 /* Notes who uses that end of the channel, for the two functions above. */
 void wakes_note_user(replay *r, const thread *t, const item *call);
 void wakes_forget_users(replay *r, const source *s);

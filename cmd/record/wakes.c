@@ -64,13 +64,26 @@ static uint64_t wake_time(const thread *t, const thread *by, const item *wake)
     return next->record.flags == RING_DONE ? next->record.time : UINT64_MAX;
 }
 
-/* Whether the kernel will report who wakes the thread, which sleeps at that time. For locks, that
+bool wakes_sleeps_at(const replay *r, const thread *t, uint64_t time, switch_off *off)
+{
+    return r->switches && switches_at(r->switches, t->tid, time, off) && !off->preempted;
+}
+
+bool wakes_sleeps_after(const replay *r, const thread *t, uint64_t time, uint64_t *begin)
+{
+    const item *next = wakes_next(t);
+    return r->switches && switches_waits(r->switches, t->tid, time,
+                                         next ? next->record.time : t->of->complete, begin);
+}
+
+/* Whether the kernel will report who wakes the thread, which waits at that time. For locks, that
  * does not say who lets it in. */
 static bool is_reported(const replay *r, const thread *t, uint64_t time)
 {
     switch_off off;
-    return r->switches && t->wait.kind > RING_WRITE_LOCK && switches_have_wakings(r->switches) &&
-           switches_at(r->switches, t->tid, time, &off) && !off.preempted;
+    uint64_t begin;
+    return t->wait.kind > RING_WRITE_LOCK && r->switches && switches_have_wakings(r->switches) &&
+           (wakes_sleeps_at(r, t, time, &off) || wakes_sleeps_after(r, t, time, &begin));
 }
 
 thread *wakes_find(const replay *r, const thread *by, const item *wake)
@@ -78,7 +91,7 @@ thread *wakes_find(const replay *r, const thread *by, const item *wake)
     thread *best = NULL, *t;
     uint64_t best_time = UINT64_MAX;
     for (walk w = {0}; (t = walk_on(r, &w));) {
-        uint64_t time = wakes_can_wake(t, by->of, wake->key) &&
+        uint64_t time = wakes_can_wake(t, by->of, wake->key) && t->wait.time <= r->now &&
                                 !is_reported(r, t, wake->record.time)
                             ? wake_time(t, by, wake)
                             : UINT64_MAX;
@@ -116,7 +129,8 @@ thread *wakes_by_kernel(const replay *r, const waking *w, thread **by)
         if (!t->rec)
             continue;
         if (t->tid == w->woken &&
-            (runs || (t->state == THREAD_WAITS && t->wait.kind > RING_WRITE_LOCK)))
+            (runs || (t->state == THREAD_WAITS && t->wait.kind > RING_WRITE_LOCK &&
+                      t->wait.time <= w->time)))
             woken = t;
         else if (t->tid == w->tid && ((runs && !t->off) || t->state == THREAD_CALLS))
             *by = t;

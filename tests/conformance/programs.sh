@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # programs.sh: the programs of programs.bash, and memcached, do the same while they are recorded. The traces are sound, Go's
-# reader accepts them, they have the threads, and what these executed is the processor time that the kernel counted.
+# reader accepts them, they have the threads, what these executed is the processor time that the kernel counted, and their
+# states are those of its scheduler.
 # Prints results in the form of lib.sh.
 set -u
 # shellcheck disable=SC1091
@@ -8,7 +9,8 @@ set -u
 # shellcheck source=tests/conformance/programs.bash
 . "$(dirname "$0")/programs.bash"
 WORK=$(mktemp -d) || exit 1
-trap 'rm -rf "$WORK"' EXIT
+FTRACE=/sys/kernel/tracing/instances/gotrace-$$
+trap 'rm -rf "$WORK"; rmdir "$FTRACE" 2>/dev/null' EXIT
 cd "$WORK" || exit 1
 
 # goroutines TRACE: how many are created.
@@ -41,6 +43,41 @@ check_times() {
     fail_if $? 'execution is the processor time' "execution $executed ms, system calls $calls ms, processor time $kernel ms"
 }
 
+# Whether ftrace can write the scheduler's events.
+has_ftrace() {
+    local event
+    command -v python3 >/dev/null && mkdir "$FTRACE" 2>/dev/null || return 1
+    echo mono >"$FTRACE/trace_clock" && echo 0 >"$FTRACE/tracing_on" && echo 20000 >"$FTRACE/buffer_size_kb" || return 1
+    for event in sched_switch sched_waking; do
+        echo 1 >"$FTRACE/events/sched/$event/enable" || return 1
+    done
+} 2>/dev/null
+has_ftrace && ftrace=yes || ftrace=no
+
+# with_events COMMAND...: runs it while ftrace writes them, to events.
+with_events() {
+    local status
+    [ "$ftrace" = yes ] || { "$@"; return; }
+    echo >"$FTRACE/trace"
+    echo 1 >"$FTRACE/tracing_on"
+    "$@"
+    status=$?
+    echo 0 >"$FTRACE/tracing_on"
+    cat "$FTRACE/trace" >events
+    return $status
+}
+
+# check_states TRACE: they are those of the scheduler's events. When a thread becomes runnable that waits in a way which is not
+# recorded, for another program, is not known: so what programs write is not for a pipe here.
+check_states() {
+    if [ "$ftrace" = no ]; then
+        skip "states are the scheduler's" 'ftrace needs root, and tracefs at /sys/kernel/tracing'
+        return
+    fi
+    "$GOTRACE" print -q --format jsonl "$1" >recorded.jsonl && python3 "$CONFORMANCE/scheduler.py" recorded.jsonl events >states 2>&1
+    fail_if $? "states are the scheduler's" 'they differ' states
+}
+
 # compare THREADS COMMAND [FILTER]: the command, run by a shell, has the same output and status when it is recorded.
 # The trace is that of the shell's child, of which the shell writes the processor time.
 compare() {
@@ -53,13 +90,15 @@ compare() {
     rm -f recorded.trace*
     bash -c "$script" 2>alone.err | $filter >alone.out
     alone=${PIPESTATUS[0]}
-    "$GOTRACE" record -q --follow-forks --separate -o recorded.trace -- bash -c "$script" 2>recorded.err | $filter >recorded.out
-    recorded=${PIPESTATUS[0]}
+    with_events "$GOTRACE" record -q --follow-forks --separate -o recorded.trace -- bash -c "$script" >recorded.all 2>recorded.err
+    recorded=$?
+    $filter <recorded.all >recorded.out
     [ "$recorded" -eq "$alone" ] && cmp alone.out recorded.out >difference 2>&1 && cmp alone.err recorded.err >>difference 2>&1
     fail_if $? 'the same output and status' "status $recorded instead of $alone" difference
     mv recorded.trace.* recorded.trace
     check_trace "$1"
     check_times recorded.trace times
+    check_states recorded.trace
 }
 
 # answers COMMAND...: what memcached answers to 500 requests of each of four clients.
