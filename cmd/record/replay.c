@@ -497,14 +497,13 @@ void replay_until(replay *r, uint64_t until, uint64_t decided)
     while (!r->names->wait.stops()) {
         thread *t = first_thread(r, &next);
         const uint64_t first = t ? next_record(t)->time : UINT64_MAX;
-        end_processes(r, first < until ? first : until);
+        const uint64_t end = first < until ? first : until;
+        end_processes(r, end);
+        const uint64_t woken = wake_by_kernel(r, end, decided, &next);
+        if (woken < end)
+            until = woken;
         if (first > until || !t)
             break;
-        const uint64_t woken = wake_by_kernel(r, first, decided, &next);
-        if (woken < first) {
-            until = woken;
-            break;
-        }
         until = replay_first(r, t, next, until, decided);
     }
     for (size_t i = 0; i < r->source_count; i++)
