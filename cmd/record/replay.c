@@ -423,20 +423,23 @@ static bool is_undecided(const replay *r, const thread *t, const item *i)
 }
 
 /* The kernel reports that the thread `by` woke the other one. That goes on with its next record, or
- * waits again before; or it was woken before it slept, and sleeps then. False: it is not known yet.
- */
-static bool wake_at(replay *r, const thread *by, thread *woken, uint64_t time, bool decided)
+ * waits again before; or it was woken before it slept, and sleeps then; or its process was killed.
+ * False: it is not known yet. */
+static bool wake_at(replay *r, const thread *by, thread *woken, uint64_t time, uint64_t decided)
 {
     switch_off off;
     uint64_t begin;
     raise_now(r, time);
     if (woken->state == THREAD_RUNNING)
-        return off_wake(r, by, woken, time) || decided;
+        return off_wake(r, by, woken, time) || time <= decided;
     if (wakes_sleeps_after(r, woken, time, &begin)) {
         if (!wakes_sleeps_at(r, woken, time, &off))
             return true;
-    } else if (!wakes_next(woken) && !decided) {
-        return false;
+    } else if (!wakes_next(woken)) {
+        if (woken->of->process_ended || decided == UINT64_MAX)
+            return true;
+        if (time > decided)
+            return false;
     }
     replay_unpark(by, woken);
     set_woken(woken, time);
@@ -457,7 +460,7 @@ static uint64_t wake_by_kernel(replay *r, uint64_t until, uint64_t decided, uint
             break;
         }
         woken = wakes_by_kernel(r, w, &by);
-        if (woken && !wake_at(r, by, woken, w->time, w->time <= decided))
+        if (woken && !wake_at(r, by, woken, w->time, decided))
             return w->time - 1;
         r->waking++;
     }
